@@ -1,0 +1,56 @@
+# Every target does its own set-up: Python 3.11 or newer, pip and make are all that is needed.
+#
+#   make solve    run a program on a task and animate it
+#   make test     lint, types, all tests (what CI runs)
+#   make bench    speed, as a table of ratios
+#   make format   let ruff tidy the code
+#   make clean    remove everything that was built
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+TASK ?= maze
+
+.PHONY: solve test lint bench format clean
+.DEFAULT_GOAL := solve
+
+solve: $(STAMP)
+	$(BIN)/leaps run examples/$(TASK).karel --task $(TASK) --gif out/$(TASK).gif --show
+
+test: lint
+	$(BIN)/python -m pytest --numprocesses auto
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(DEV)
+	$(BIN)/python -m benchmarks
+
+format: $(DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"LEAPS needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}. Try: make PYTHON=python3.12")'
+	@echo "Creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(STAMP): $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing LEAPS (a minute, the first time) ..."
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(DEV): $(STAMP)
+	@echo "Installing the tools for development ..."
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@

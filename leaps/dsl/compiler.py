@@ -1,0 +1,264 @@
+"""Token arrays to tables: a program as "in this place, perceiving this → do that, go there".
+
+Perceptions change only when the program acts, so everything between two actions can be decided when the
+program is compiled: a place is a point in the program, and its row of the table says, for each of the
+codes that can be perceived, which action comes next and which place follows it. One lookup a step.
+
+The table is built backwards, from the last token to the first, so that what follows a statement is known
+when the statement is reached. Two things need care:
+
+- A loop's end goes back to its beginning, which is not known yet. Its row is filled with HOLEs first, and
+  the rows of its body are patched when the loop's beginning is reached. A HOLE found at the beginning
+  itself means that the body can be passed without acting: a WHILE is then stuck for good, and ends the
+  run at once; a REPEAT is over.
+- REPEAT counts. Two pseudo-actions, SET and LOOP, keep its counter; each leads, after at most as many
+  more as loops are nested, to an action. So the time between two actions is bounded, and nothing hangs.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.language import Kind, Language
+from leaps.dsl.mask import CLOSES, NEXT, OPENS, Block, State
+from leaps.dsl.syntax import MAX_NESTING
+from leaps.jit import jit
+from leaps.parallel import share
+
+# A table entry is `operation + (place << SHIFT)`; an operation below OPERATIONS is an action.
+SHIFT = 8
+HALT, STUCK, SET, LOOP, HOLE = 251, 252, 253, 254, 255
+OPERATION = 255
+MAX_ACTIONS = HALT
+
+VALID, INVALID = 0, 1
+
+
+class Compiled(NamedTuple):
+    """Programs ready to run. Program `i` owns rows `start[i]` to `start[i + 1]` of the table and of the loops."""
+
+    table: NDArray[np.int32]
+    """[rows, codes] entries: operation and following place (for SET and LOOP: which loop)"""
+    loops: NDArray[np.int32]
+    """[rows, 3] of each REPEAT: how often, the place of its body, the place after it"""
+    start: NDArray[np.int64]
+    """[programs + 1]"""
+    entry: NDArray[np.int32]
+    """[programs] the place where a program begins; -1 if it is not a program"""
+
+    @property
+    def count(self) -> int:
+        return len(self.entry)
+
+
+# Kinds as plain numbers, for compiled code.
+_ACTION, _COUNT, _NOT = int(Kind.ACTION), int(Kind.COUNT), int(Kind.NOT)
+_CLOSE_M, _CLOSE_W, _CLOSE_R = int(Kind.CLOSE_M), int(Kind.CLOSE_W), int(Kind.CLOSE_R)
+_CLOSE_I, _CLOSE_E = int(Kind.CLOSE_I), int(Kind.CLOSE_E)
+_OPEN_M, _OPEN_W, _OPEN_R = int(Kind.OPEN_M), int(Kind.OPEN_W), int(Kind.OPEN_R)
+_OPEN_I, _OPEN_E = int(Kind.OPEN_I), int(Kind.OPEN_E)
+_IFELSE, _PAD = int(Kind.IFELSE), int(Kind.PAD)
+_STATE_DEF, _STATE_END, _NO_BLOCK = int(State.DEF), int(State.END), int(Block.NONE)
+_DEEPEST = MAX_NESTING + 2
+
+
+@jit
+def accepted_length(tokens: NDArray[np.uint8], kinds: NDArray[np.uint8], stack: NDArray[np.int64]) -> int:
+    """Check a program against the grammar: its length without padding, or -1."""
+    state, depth = _STATE_DEF, 0
+    stack[0] = _NO_BLOCK
+    length = 0
+    for token in tokens:
+        if token >= len(kinds):
+            return -1
+        kind = kinds[token]
+        following = NEXT[state, stack[depth], kind]
+        if following < 0:
+            return -1
+        if kind == _PAD:
+            continue
+        opened = OPENS[state, kind]
+        if opened > 0:
+            depth += 1
+            if depth >= _DEEPEST:
+                return -1
+            stack[depth] = opened
+        elif CLOSES[kind]:
+            depth -= 1
+        state = following
+        length += 1
+    return length if state == _STATE_END else -1
+
+
+@jit
+def _patch(table: NDArray[np.int32], first: int, last: int, hole: int, target: int) -> None:
+    """Let the holes of rows first..last-1 show what row `target` shows."""
+    for row in range(first, last):
+        for code in range(table.shape[1]):
+            if table[row, code] == hole:
+                table[row, code] = table[target, code]
+
+
+@jit
+def _compile_one(
+    tokens: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    arguments: NDArray[np.uint8],
+    truth: NDArray[np.bool_],
+    table: NDArray[np.int32],
+    loops: NDArray[np.int32],
+    after: NDArray[np.int64],
+    other: NDArray[np.int64],
+) -> int:
+    """Fill the rows of one valid program (no padding), and return the place where it begins.
+
+    `after` and `other` are stacks, an element per open block: the row of what follows the block's
+    statement, and the loop's own row or the row of the ELSE block.
+    """
+    codes = table.shape[1]
+    rows = loop_count = 0
+    here = 0  # the row of what comes next
+    depth = -1
+    position = len(tokens) - 1
+    while position >= 0:
+        kind = kinds[tokens[position]]
+        if kind == _ACTION:
+            entry = np.int32(arguments[tokens[position]] + (here << SHIFT))
+            for code in range(codes):
+                table[rows, code] = entry
+            here = rows
+            rows += 1
+        elif kind == _CLOSE_M:
+            table[rows, :] = HALT
+            here = rows
+            rows += 1
+        elif kind in (_CLOSE_W, _CLOSE_R):
+            depth += 1
+            after[depth] = here
+            other[depth] = rows
+            table[rows, :] = HOLE + (rows << SHIFT)  # a loop's holes are named after its row
+            here = rows
+            rows += 1
+        elif kind in (_CLOSE_I, _CLOSE_E):
+            depth += 1
+            after[depth] = here
+            other[depth] = -1
+        elif kind == _OPEN_E:
+            # `i) ELSE e(`: go on with the THEN block, which is followed by what follows the ELSE block.
+            other[depth] = here
+            here = after[depth]
+            position -= 2
+        elif kind == _OPEN_R:
+            end, following = other[depth], after[depth]
+            hole = HOLE + (end << SHIFT)
+            times = arguments[tokens[position - 1]]
+            if times == 0:
+                here = following
+            else:
+                loops[loop_count, 0] = times
+                loops[loop_count, 1] = here
+                loops[loop_count, 2] = following
+                begin = rows
+                for code in range(codes):
+                    passed = table[here, code] == hole
+                    ahead = table[following, code]
+                    table[end, code] = ahead if passed else LOOP + (loop_count << SHIFT)
+                    table[begin, code] = ahead if passed else SET + (loop_count << SHIFT)
+                _patch(table, end + 1, begin, hole, end)
+                rows += 1
+                loop_count += 1
+                here = begin
+            depth -= 1
+            position -= 2
+        elif kind in (_OPEN_W, _OPEN_I):
+            negated = kinds[tokens[position - 3]] != np.uint8(Kind.OPEN_C)
+            perception = arguments[tokens[position - 3 if negated else position - 2]]
+            if kind == _OPEN_W:
+                begin = other[depth]
+                hole = HOLE + (begin << SHIFT)
+                for code in range(codes):
+                    if truth[perception, code] == negated:
+                        table[begin, code] = table[after[depth], code]
+                    elif table[here, code] == hole:
+                        table[begin, code] = STUCK
+                    else:
+                        table[begin, code] = table[here, code]
+                _patch(table, begin + 1, rows, hole, begin)
+                here = begin
+            else:
+                otherwise = after[depth] if other[depth] < 0 else other[depth]
+                for code in range(codes):
+                    source = otherwise if truth[perception, code] == negated else here
+                    table[rows, code] = table[source, code]
+                here = rows
+                rows += 1
+            depth -= 1
+            position -= 7 if negated else 4
+        position -= 1
+    return here
+
+
+@jit
+def _compile_range(
+    tokens: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    arguments: NDArray[np.uint8],
+    truth: NDArray[np.bool_],
+    table: NDArray[np.int32],
+    loops: NDArray[np.int32],
+    start: NDArray[np.int64],
+    entry: NDArray[np.int32],
+    first: int,
+    last: int,
+) -> None:
+    blocks = np.empty(_DEEPEST, np.int64)
+    after = np.empty(_DEEPEST, np.int64)
+    other = np.empty(_DEEPEST, np.int64)
+    for program in range(first, last):
+        length = accepted_length(tokens[program], kinds, blocks)
+        if length < 0:
+            entry[program] = -1
+            continue
+        rows = slice(start[program], start[program + 1])
+        entry[program] = _compile_one(
+            tokens[program, :length], kinds, arguments, truth, table[rows], loops[rows], after, other
+        )
+
+
+@jit
+def _row_bounds(tokens: NDArray[np.uint8], pad: int) -> NDArray[np.int64]:
+    """Where each program's rows start, if it takes as many as it has tokens (it never takes more)."""
+    start = np.zeros(len(tokens) + 1, np.int64)
+    for program in range(len(tokens)):
+        length = tokens.shape[1]
+        while length > 0 and tokens[program, length - 1] == pad:
+            length -= 1
+        start[program + 1] = start[program] + length
+    return start
+
+
+def compile_tokens(tokens: NDArray[np.uint8], language: Language, truth: NDArray[np.bool_]) -> Compiled:
+    """Compile a batch of programs.
+
+    tokens: [programs, length] token ids, filled up with `<pad>`; a row that is not a program gets
+    entry -1. truth: [perceptions, codes] which perceptions hold under which perceived code.
+    """
+    if tokens.ndim != 2 or tokens.dtype != np.uint8:
+        raise ValueError(
+            f"tokens: expected uint8[programs, length], found {tokens.dtype}{list(tokens.shape)}"
+        )
+    tokens = np.ascontiguousarray(tokens)
+    start = _row_bounds(tokens, language.pad)
+    table = np.empty((start[-1], truth.shape[1]), np.int32)
+    loops = np.empty((start[-1], 3), np.int32)
+    entry = np.empty(len(tokens), np.int32)
+    kinds, arguments = language.kinds, language.arguments
+    share(
+        lambda first, last: _compile_range(
+            tokens, kinds, arguments, truth, table, loops, start, entry, first, last
+        ),
+        len(tokens),
+        grain=200,
+    )
+    return Compiled(table, loops, start, entry)

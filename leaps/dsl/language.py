@@ -1,0 +1,160 @@
+"""A language: a fixed grammar of control flow over a domain's own actions and perceptions.
+
+Figure "DSL" of the paper. Nothing here knows Karel: `leaps.karel.LANGUAGE` is one instance.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAD = "<pad>"
+
+
+class Kind(IntEnum):
+    """What a token is to the grammar. Actions, perceptions and repeat counts are one kind each."""
+
+    DEF = 0
+    RUN = 1
+    OPEN_M = 2
+    CLOSE_M = 3
+    ACTION = 4
+    OPEN_R = 5
+    CLOSE_R = 6
+    COUNT = 7
+    REPEAT = 8
+    OPEN_C = 9
+    CLOSE_C = 10
+    OPEN_I = 11
+    CLOSE_I = 12
+    OPEN_E = 13
+    CLOSE_E = 14
+    IF = 15
+    IFELSE = 16
+    ELSE = 17
+    PERCEPTION = 18
+    NOT = 19
+    OPEN_W = 20
+    CLOSE_W = 21
+    WHILE = 22
+    PAD = 23
+
+
+FIXED_TOKENS = {
+    Kind.DEF: "DEF",
+    Kind.RUN: "run",
+    Kind.OPEN_M: "m(",
+    Kind.CLOSE_M: "m)",
+    Kind.OPEN_R: "r(",
+    Kind.CLOSE_R: "r)",
+    Kind.REPEAT: "REPEAT",
+    Kind.OPEN_C: "c(",
+    Kind.CLOSE_C: "c)",
+    Kind.OPEN_I: "i(",
+    Kind.CLOSE_I: "i)",
+    Kind.OPEN_E: "e(",
+    Kind.CLOSE_E: "e)",
+    Kind.IF: "IF",
+    Kind.IFELSE: "IFELSE",
+    Kind.ELSE: "ELSE",
+    Kind.NOT: "not",
+    Kind.OPEN_W: "w(",
+    Kind.CLOSE_W: "w)",
+    Kind.WHILE: "WHILE",
+    Kind.PAD: PAD,
+}
+
+
+@dataclass(frozen=True)
+class Language:
+    """The tokens of a domain's programs, in the order of the paper's code, and `<pad>` last.
+
+    >>> Language(actions=("go", "wait"), perceptions=("clear",), max_repeat=2).tokens[:6]
+    ('DEF', 'run', 'm(', 'm)', 'go', 'wait')
+    """
+
+    actions: tuple[str, ...]
+    perceptions: tuple[str, ...]
+    max_repeat: int = 19
+    """REPEAT takes R=0 to R=max_repeat"""
+
+    def __post_init__(self) -> None:
+        if not self.actions or not self.perceptions:
+            raise ValueError("a language needs at least one action and one perception")
+        for name in self.tokens:
+            if not name or any(c.isspace() or c == "#" for c in name):
+                raise ValueError(f"{name!r} can't be a token: expected a name without white space or '#'")
+        if len(set(self.tokens)) < len(self.tokens):
+            twice = sorted({name for name in self.tokens if self.tokens.count(name) > 1})
+            raise ValueError(f"each name must be one token only; found more than once: {', '.join(twice)}")
+        if len(self.tokens) > 255:
+            raise ValueError(f"a language has at most 255 tokens, found {len(self.tokens)}")
+
+    @cached_property
+    def _table(self) -> tuple[tuple[str, Kind, int], ...]:
+        """Each token with its kind and its argument: which action or perception, how many repeats."""
+
+        def fixed(kind: Kind) -> list[tuple[str, Kind, int]]:
+            return [(FIXED_TOKENS[kind], kind, 0)]
+
+        rows: list[tuple[str, Kind, int]] = []
+        for kind in Kind:  # the members stand in the order of the vocabulary
+            if kind == Kind.ACTION:
+                rows += [(name, kind, i) for i, name in enumerate(self.actions)]
+            elif kind == Kind.PERCEPTION:
+                rows += [(name, kind, i) for i, name in enumerate(self.perceptions)]
+            elif kind == Kind.COUNT:
+                rows += [(f"R={n}", kind, n) for n in range(self.max_repeat + 1)]
+            else:
+                rows += fixed(kind)
+        return tuple(rows)
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """All tokens; a token's id is its position."""
+        return tuple(name for name, _, _ in self._table)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {name: i for i, name in enumerate(self.tokens)}
+
+    @cached_property
+    def kinds(self) -> NDArray[np.uint8]:
+        """[tokens] the `Kind` of each token."""
+        return np.array([kind for _, kind, _ in self._table], np.uint8)
+
+    @cached_property
+    def arguments(self) -> NDArray[np.uint8]:
+        """[tokens] which action, which perception or how many repeats a token stands for."""
+        return np.array([argument for _, _, argument in self._table], np.uint8)
+
+    @cached_property
+    def first(self) -> NDArray[np.uint8]:
+        """[kinds] the id of the first token of each kind; the kind's others follow it."""
+        return np.array([self.kinds.tolist().index(kind) for kind in Kind], np.uint8)
+
+    @property
+    def pad(self) -> int:
+        return len(self.tokens) - 1
+
+    def encode(self, tokens: Iterable[str]) -> NDArray[np.uint8]:
+        """Turn token names into ids."""
+        try:
+            return np.array([self.ids[token] for token in tokens], np.uint8)
+        except KeyError as error:
+            raise ValueError(f"{error.args[0]!r} is not a token of this language") from None
+
+    def decode(self, ids: Iterable[int]) -> list[str]:
+        """Turn ids into token names, leaving out the padding."""
+        return [self.tokens[i] for i in ids if i != self.pad]
+
+    def batch(self, programs: Sequence[NDArray[np.uint8]], length: int | None = None) -> NDArray[np.uint8]:
+        """Stack programs of different lengths into one array, filled up with `<pad>`."""
+        width = max((len(ids) for ids in programs), default=0) if length is None else length
+        out = np.full((len(programs), width), self.pad, np.uint8)
+        for row, ids in zip(out, programs, strict=True):
+            row[: len(ids)] = ids
+        return out

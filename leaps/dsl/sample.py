@@ -1,0 +1,227 @@
+"""Draw random programs: the paper's probabilistic sampler (appendix "Program Dataset Generation Details").
+
+A statement is expanded into a kind of statement drawn from a table; STMT_STMT, two statements in a row,
+governs the length. Compiled code, from a random stream to token ids: the data set and the searches that
+make up programs draw millions.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.language import Kind, Language
+from leaps.dsl.mask import SHORTEST
+from leaps.jit import jit
+from leaps.randomness import Stream, below, seed_stream, uniform
+
+
+@dataclass(frozen=True)
+class ProgramDistribution:
+    """How random programs are drawn. The statements' shares are those of the paper's table."""
+
+    actions: tuple[float, ...]
+    """share of each action"""
+    perceptions: tuple[float, ...]
+    """share of each perception"""
+    while_: float = 0.15
+    repeat: float = 0.03
+    sequence: float = 0.5
+    """STMT_STMT: one statement becomes two"""
+    action: float = 0.2
+    if_: float = 0.08
+    if_else: float = 0.04
+    negation: float = 0.1
+    """share of conditions that are negated"""
+    max_depth: int = 6
+    """expansions of the grammar within each other; below that only actions are drawn. A statement within a
+    statement is two: the statement becomes, say, a sequence, and the sequence becomes two statements"""
+    max_nesting: int = 4
+    """loops and conditionals within each other; below that only actions are drawn"""
+
+    def __post_init__(self) -> None:
+        for name, shares in (
+            ("actions", self.actions),
+            ("perceptions", self.perceptions),
+            ("statements", self.statements),
+        ):
+            if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+                raise ValueError(f"the shares of {name} must be 0 or more and add up to 1, found {shares}")
+
+    @property
+    def statements(self) -> tuple[float, ...]:
+        return self.while_, self.repeat, self.sequence, self.action, self.if_, self.if_else
+
+    def tables(self) -> "Tables":
+        """The distribution as compiled code takes it: cumulative shares, and the rest."""
+        return (
+            np.cumsum(self.statements),
+            np.cumsum(self.actions),
+            np.cumsum(self.perceptions),
+            np.array([self.negation, self.max_depth, self.max_nesting]),
+        )
+
+
+Tables = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+_WHILE, _REPEAT, _SEQUENCE, _ACTION, _IF, _IFELSE = range(6)
+
+
+@jit
+def choose(stream: Stream, cumulative: NDArray[np.float64]) -> int:
+    """Draw an index by its share."""
+    x = uniform(stream) * cumulative[-1]
+    index = 0
+    while index < len(cumulative) - 1 and x >= cumulative[index]:
+        index += 1
+    return index
+
+
+@jit
+def _put(out: NDArray[np.uint8], at: int, token: int) -> int:
+    """Write a token if there is room, and return the next position all the same."""
+    if at < len(out):
+        out[at] = token
+    return at + 1
+
+
+@jit
+def push(stack: NDArray[np.int64], top: int, what: int, depth: int, nesting: int) -> int:
+    stack[top, 0], stack[top, 1], stack[top, 2] = what, depth, nesting
+    return top + 1
+
+
+# The kinds as plain numbers, for compiled code.
+K_DEF, K_RUN, K_OPEN_M, K_CLOSE_M = int(Kind.DEF), int(Kind.RUN), int(Kind.OPEN_M), int(Kind.CLOSE_M)
+K_ACTION, K_PERCEPTION, K_COUNT = int(Kind.ACTION), int(Kind.PERCEPTION), int(Kind.COUNT)
+K_NOT, K_OPEN_C, K_CLOSE_C = int(Kind.NOT), int(Kind.OPEN_C), int(Kind.CLOSE_C)
+K_WHILE, K_OPEN_W, K_CLOSE_W = int(Kind.WHILE), int(Kind.OPEN_W), int(Kind.CLOSE_W)
+K_REPEAT, K_OPEN_R, K_CLOSE_R = int(Kind.REPEAT), int(Kind.OPEN_R), int(Kind.CLOSE_R)
+K_IF, K_IFELSE, K_OPEN_I, K_CLOSE_I = int(Kind.IF), int(Kind.IFELSE), int(Kind.OPEN_I), int(Kind.CLOSE_I)
+K_ELSE, K_OPEN_E, K_CLOSE_E = int(Kind.ELSE), int(Kind.OPEN_E), int(Kind.CLOSE_E)
+
+
+@jit
+def write_condition(stream: Stream, tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], at: int) -> int:
+    """Write a random condition, brackets included, from out[at] on; return the position after it."""
+    _, _, perceptions, rest = tables
+    at = _put(out, at, first[K_OPEN_C])
+    negated = uniform(stream) < rest[0]
+    if negated:
+        at = _put(out, at, first[K_NOT])
+        at = _put(out, at, first[K_OPEN_C])
+    at = _put(out, at, first[K_PERCEPTION] + choose(stream, perceptions))
+    if negated:
+        at = _put(out, at, first[K_CLOSE_C])
+    return _put(out, at, first[K_CLOSE_C])
+
+
+_STATEMENT = len(Kind)  # waiting to be expanded; smaller numbers are tokens (their kinds) waiting to be written
+
+
+@jit
+def write_statement(
+    stream: Stream,
+    tables: Tables,
+    first: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+    at: int,
+    depth: int,
+    nesting: int,
+) -> int:
+    """Write a random statement from out[at] on; return the position after it.
+
+    What doesn't fit is not written: a position past the end tells. (A stack of what is still to come
+    instead of recursion: numba can't load a recursive function from its cache.)
+    """
+    statements, actions, _, rest = tables
+    waiting = np.empty((6 * (int(rest[1]) + 3), 3), np.int64)  # an expansion leaves at most six
+    top = push(waiting, 0, _STATEMENT, depth, nesting)
+    while top > 0:
+        top -= 1
+        what, depth, nesting = waiting[top, 0], waiting[top, 1], waiting[top, 2]
+        if what != _STATEMENT:
+            at = _put(out, at, first[what])
+            continue
+        kind = _ACTION
+        if depth <= rest[1] and nesting <= rest[2]:
+            kind = choose(stream, statements)
+        if kind == _ACTION:
+            at = _put(out, at, first[K_ACTION] + choose(stream, actions))
+        elif kind == _SEQUENCE:
+            top = push(waiting, top, _STATEMENT, depth + 2, nesting)
+            top = push(waiting, top, _STATEMENT, depth + 2, nesting)
+        elif kind == _REPEAT:
+            at = _put(out, at, first[K_REPEAT])
+            at = _put(out, at, first[K_COUNT] + below(stream, first[K_COUNT + 1] - first[K_COUNT]))
+            at = _put(out, at, first[K_OPEN_R])
+            top = push(waiting, top, K_CLOSE_R, 0, 0)
+            top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
+        elif kind == _WHILE:
+            at = _put(out, at, first[K_WHILE])
+            at = write_condition(stream, tables, first, out, at)
+            at = _put(out, at, first[K_OPEN_W])
+            top = push(waiting, top, K_CLOSE_W, 0, 0)
+            top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
+        else:
+            at = _put(out, at, first[K_IF] if kind == _IF else first[K_IFELSE])
+            at = write_condition(stream, tables, first, out, at)
+            at = _put(out, at, first[K_OPEN_I])
+            if kind == _IFELSE:  # last things first
+                top = push(waiting, top, K_CLOSE_E, 0, 0)
+                top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
+                top = push(waiting, top, K_OPEN_E, 0, 0)
+                top = push(waiting, top, K_ELSE, 0, 0)
+            top = push(waiting, top, K_CLOSE_I, 0, 0)
+            top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
+    return at
+
+
+@jit
+def write_program(
+    stream: Stream, tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], pad: int
+) -> None:
+    """Draw programs until one fits into `out`, and fill it up with padding."""
+    while True:
+        at = _put(out, 0, first[K_DEF])
+        at = _put(out, at, first[K_RUN])
+        at = _put(out, at, first[K_OPEN_M])
+        at = write_statement(stream, tables, first, out, at, 1, 0)
+        at = _put(out, at, first[K_CLOSE_M])
+        if at <= len(out):
+            out[at:] = pad
+            return
+
+
+@jit
+def _write_programs(
+    tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], pad: int, seed: int, index: int
+) -> None:
+    stream = np.zeros(1, np.uint64)
+    for row in range(len(out)):
+        seed_stream(stream, seed, index + row)
+        write_program(stream, tables, first, out[row], pad)
+
+
+def sample_programs(
+    language: Language,
+    distribution: ProgramDistribution,
+    count: int,
+    seed: int,
+    max_length: int = 44,
+    *,
+    first: int = 0,
+) -> NDArray[np.uint8]:
+    """Draw programs as token ids, [count, max_length]. Program `i` depends on the seed and `first + i` alone."""
+    if len(distribution.actions) != len(language.actions):
+        raise ValueError(f"expected {len(language.actions)} shares of actions, found {len(distribution.actions)}")
+    if len(distribution.perceptions) != len(language.perceptions):
+        raise ValueError(
+            f"expected {len(language.perceptions)} shares of perceptions, found {len(distribution.perceptions)}"
+        )
+    if max_length < SHORTEST:
+        raise ValueError(f"max_length={max_length} is too short; the shortest program has {SHORTEST} tokens")
+    if seed < 0:
+        raise ValueError(f"a seed is 0 or more, found {seed}")
+    out = np.empty((count, max_length), np.uint8)
+    _write_programs(distribution.tables(), language.first, out, language.pad, seed, first)
+    return out

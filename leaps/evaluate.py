@@ -1,0 +1,101 @@
+"""Programs × worlds → returns: the one place where a reported number is made.
+
+The worlds are drawn from the seed, one stream each, so the same seed gives the same numbers whatever the
+number of cores, and world `i` is the same however many are drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.compiler import Compiled
+from leaps.dsl.language import Language
+from leaps.dsl.syntax import Program, tokens_of
+from leaps.dsl.text import parse
+from leaps.karel.executor import Rollouts, compile_karel, run
+from leaps.karel.interpreter import Outcome
+from leaps.karel.world import LANGUAGE, Worlds
+from leaps.tasks import Task, get
+
+Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
+"""a text, a tree, several of them, or token ids [programs, length]"""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How programs fared on a task: rollouts[program, world]."""
+
+    task: Task
+    size: tuple[int, int]
+    seed: int
+    worlds: Worlds
+    rollouts: Rollouts
+
+    @property
+    def returns(self) -> NDArray[np.float64]:
+        """[programs, episodes]"""
+        assert self.rollouts.returns is not None
+        return self.rollouts.returns
+
+    @property
+    def mean_return(self) -> NDArray[np.float64]:
+        """[programs]"""
+        return np.asarray(self.returns.mean(axis=1))
+
+    def count(self, outcome: Outcome) -> NDArray[np.int64]:
+        """[programs] how many episodes came to their end in this way."""
+        return (self.rollouts.outcome == outcome).sum(axis=1)
+
+
+def encode(text: str, language: Language = LANGUAGE) -> NDArray[np.uint8]:
+    """Read a program into token ids, or raise the error that `leaps.dsl.text.parse` raises."""
+    ids = language.ids
+    try:
+        return np.array([ids[word] for word in text.split()], np.uint8)
+    except KeyError:  # a comment, or a mistake: the parser knows
+        return language.encode(tokens_of(parse(text, language)))
+
+
+def compile_programs(programs: Programs) -> Compiled:
+    """Compile programs in whatever form they come."""
+    if isinstance(programs, np.ndarray):
+        return compile_karel(programs)
+    listed = [programs] if isinstance(programs, str | Program) else list(programs)
+    compiled = compile_karel(
+        LANGUAGE.batch(
+            [encode(item) if isinstance(item, str) else LANGUAGE.encode(tokens_of(item)) for item in listed]
+        )
+    )
+    if (compiled.entry < 0).any():
+        wrong = listed[int((compiled.entry < 0).argmax())]
+        parse(wrong if isinstance(wrong, str) else " ".join(tokens_of(wrong)), LANGUAGE)  # says what is wrong
+        raise AssertionError("the parser takes what the compiler doesn't")
+    return compiled
+
+
+def evaluate(
+    programs: Programs | Compiled,
+    task: Task | str,
+    *,
+    episodes: int = 100,
+    seed: int = 0,
+    size: tuple[int, int] | None = None,
+    horizon: int | None = None,
+    first: int = 0,
+) -> Evaluation:
+    """Run programs on fresh worlds of a task.
+
+    >>> program = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
+    >>> float(evaluate(program, "top-off", episodes=1000).mean_return[0])
+    1.0
+    """
+    task = get(task) if isinstance(task, str) else task
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, found {episodes}")
+    size = task.check_size(size)
+    worlds = task.worlds(episodes, seed, size, first=first)
+    compiled = programs if isinstance(programs, Compiled) else compile_programs(programs)
+    rollouts = run(compiled, worlds, task.horizon(size) if horizon is None else horizon, task.hooks)
+    return Evaluation(task, size, seed, worlds, rollouts)

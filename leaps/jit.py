@@ -1,0 +1,74 @@
+"""Compile functions with numba: one set of options, and one cache that can be trusted, for the whole project.
+
+Kernels are cached on disk (the first use after an install compiles, later ones load), and release the
+interpreter lock, so that plain threads can share a batch (see `leaps.parallel`). To the type checker
+a compiled function keeps its signature.
+
+numba forgets a cached kernel when its own file changes, but not when a function that it calls changes in
+another file: after an edit of Karel's physics the executor would go on with the old. Here a kernel's stamp
+covers all that it can import, which, since imports point one way, is known: its layer and the layers below.
+"""
+
+import hashlib
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.ccallback import CFunc
+from numba.core.errors import NumbaExperimentalFeatureWarning
+from numba.core.sigutils import normalize_signature
+
+# Tasks reach the kernels as function pointers, a feature that numba has called experimental since 2020.
+warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PACKAGE = Path(__file__).parent
+LAYERS = ("dsl", "karel", "tasks")
+OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+
+
+@cache
+def _stamp_of(layers: int) -> tuple[str, int]:
+    """Sum up the sources of the first `layers` layers, in the form of numba's own stamps."""
+    digest = hashlib.sha256()
+    files = [PACKAGE / "jit.py", PACKAGE / "randomness.py"]
+    for layer in LAYERS[:layers]:
+        files += sorted((PACKAGE / layer).glob("*.py"))
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest(), len(files)
+
+
+def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
+    """Make a compiled function's place in the cache depend on all that it can import."""
+    source = Path(function.__code__.co_filename)
+    layers = len(LAYERS)
+    if source.parent.parent == PACKAGE and source.parent.name in LAYERS:
+        layers = 1 + LAYERS.index(source.parent.name)
+    index = compiled._cache._cache_file
+    index._source_stamp = (index._source_stamp, _stamp_of(layers))
+    return compiled
+
+
+def jit(function: F) -> F:
+    """Compile `function` on first call."""
+    return cast(F, _with_stamp(numba.njit(nogil=True, **OPTIONS)(function), function))
+
+
+def inlined(function: F) -> F:
+    """Compile `function` into its callers: for inner loops, where a call costs more than the work."""
+    return cast(F, _with_stamp(numba.njit(nogil=True, inline="always", **OPTIONS)(function), function))
+
+
+@cache
+def pointer(function: Callable[..., Any], signature: Any) -> Any:
+    """Compile `function` to a native function of the given type, which kernels can be handed as an argument."""
+    native = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
+    native.enable_caching()
+    _with_stamp(native, function)
+    native.compile()
+    return native

@@ -1,0 +1,140 @@
+"""The definition of what a program means: walk the tree, look, act.
+
+Slow and readable. `leaps.karel.executor` is its fast twin, and a property test holds the two equal.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from leaps.dsl.syntax import Action, Block, Condition, If, IfElse, Program, Repeat, Statement, While
+from leaps.karel.physics import MOVED, TRUTH, act, perceive, strides
+from leaps.karel.world import EXIT, LANGUAGE, World, flat_pose, set_pose
+
+
+class Outcome(IntEnum):
+    """Why a run came to its end."""
+
+    HALTED = 0
+    """the program came to its own end"""
+    ENDED = 1
+    """the world ended it: Karel stepped on an exit, or the task was decided"""
+    CUT_OFF = 2
+    """the horizon was reached"""
+    STUCK = 3
+    """a loop can never act again, nor end"""
+
+
+Reaction = Callable[[World, int, int, int], bool]
+"""What a task does after an action: (world, what changed, row and column that Karel acted from) → end it?"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action, and how the program came to it."""
+
+    statement: Action
+    path: tuple[Statement, ...]
+    """the statements around it, outermost first"""
+    tests: tuple[tuple[Condition, bool], ...]
+    """the conditions looked at since the action before, and what they came to"""
+    action: int
+    world: World
+    """the world after it"""
+
+
+class _StuckError(Exception):
+    """A WHILE went round without acting: nothing can change any more."""
+
+
+def perceived(world: World) -> int:
+    """The code of what Karel perceives."""
+    position, heading = flat_pose(world)
+    return int(perceive(world.ground.reshape(-1), world.markers.reshape(-1), strides(world.size[1]), position, heading))
+
+
+def holds(condition: Condition, world: World) -> bool:
+    """Look whether a condition holds."""
+    perception = LANGUAGE.perceptions.index(condition.perception)
+    return bool(TRUTH[perception, perceived(world)]) != condition.negated
+
+
+def apply(world: World, action: int) -> int:
+    """Do one action in a world, and return what changed."""
+    position, heading = flat_pose(world)
+    position, heading, change = act(
+        world.ground.reshape(-1), world.markers.reshape(-1), strides(world.size[1]), position, heading, action
+    )
+    set_pose(world, position, heading)
+    return change
+
+
+class Run:
+    """One run of a program in a world (which it changes): iterate over its steps, then ask for the outcome.
+
+    >>> from leaps.dsl.text import parse
+    >>> world = World.parse("#####\\n#>..#\\n#####")
+    >>> run = Run(parse("DEF run m( WHILE c( frontIsClear c) w( move w) m)", LANGUAGE), world, horizon=10)
+    >>> len(list(run)), run.outcome.name
+    (2, 'HALTED')
+    """
+
+    def __init__(self, program: Program, world: World, horizon: int, react: Reaction | None = None) -> None:
+        self.program = program
+        self.world = world
+        self.horizon = horizon
+        self.react = react
+        self.steps = 0
+        self.outcome = Outcome.HALTED
+        self._tests: list[tuple[Condition, bool]] = []
+
+    def __iter__(self) -> Iterator[Step]:
+        try:
+            for statement, path in self._actions(self.program.body, ()):
+                if self.steps == self.horizon:
+                    self.outcome = Outcome.CUT_OFF
+                    return
+                action = LANGUAGE.actions.index(statement.name)
+                row, column, _ = self.world.place
+                change = apply(self.world, action)
+                self.steps += 1
+                ended = change == MOVED and self.world.ground[self.world.place[:2]] == EXIT
+                if self.react is not None and change:
+                    ended |= self.react(self.world, change, row, column)
+                yield Step(statement, path, tuple(self._tests), action, self.world)
+                self._tests.clear()
+                if ended:
+                    self.outcome = Outcome.ENDED
+                    return
+        except _StuckError:
+            self.outcome = Outcome.STUCK
+
+    def _test(self, condition: Condition) -> bool:
+        result = holds(condition, self.world)
+        self._tests.append((condition, result))
+        return result
+
+    def _actions(self, block: Block, path: tuple[Statement, ...]) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
+        """The actions that a block comes to, in order. Each is done before the next is asked for."""
+        for statement in block:
+            inside = (*path, statement)
+            match statement:
+                case Action():
+                    yield statement, path
+                case If(condition, body):
+                    if self._test(condition):
+                        yield from self._actions(body, inside)
+                case IfElse(condition, body, orelse):
+                    yield from self._actions(body if self._test(condition) else orelse, inside)
+                case While(condition, body):
+                    while self._test(condition):
+                        before = self.steps
+                        yield from self._actions(body, inside)
+                        if self.steps == before:
+                            raise _StuckError
+                case Repeat(times, body):
+                    for _ in range(times):
+                        before = self.steps
+                        yield from self._actions(body, inside)
+                        if self.steps == before:
+                            break  # it didn't act, so it never will: going round again changes nothing

@@ -1,0 +1,82 @@
+"""Karel's five actions and five perceptions, written once for the interpreter and the executor.
+
+They work on flat grids: a cell's position is `row * width + column`, so that stepping ahead is adding
+`strides(width)[heading]`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.jit import inlined, jit
+from leaps.karel.world import LANGUAGE, MAX_MARKERS, MOVE, PICK_MARKER, TURN_LEFT, TURN_RIGHT, WALL
+
+NOTHING, MOVED, PICKED, PUT = 0, 1, 2, 4
+"""what an action changed; bits, so that a task can say which of them it wants to hear of"""
+
+FRONT_CLEAR, LEFT_CLEAR, RIGHT_CLEAR, MARKERS = 1, 2, 4, 8
+"""what Karel perceives, as bits of one code"""
+CODES = 16
+
+TRUTH = np.array(
+    [
+        [bool(code & FRONT_CLEAR) for code in range(CODES)],
+        [bool(code & LEFT_CLEAR) for code in range(CODES)],
+        [bool(code & RIGHT_CLEAR) for code in range(CODES)],
+        [bool(code & MARKERS) for code in range(CODES)],
+        [not code & MARKERS for code in range(CODES)],
+    ]
+)
+"""[perceptions, codes] whether a perception holds when the code is perceived"""
+assert len(TRUTH) == len(LANGUAGE.perceptions)
+
+Grid = NDArray[np.uint8]
+
+# Positions and headings are unsigned in compiled code: a signed index costs a test for "from the end".
+_ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
+
+
+@jit
+def strides(width: int) -> NDArray[np.uint64]:
+    """[headings] the way to the next cell in a flat grid (modulo 2^64: North and West are negative)."""
+    return np.array([-width, 1, width, -1]).astype(np.uint64)
+
+
+@inlined
+def perceive(
+    ground: Grid, markers: Grid, ahead: NDArray[np.uint64], position: np.uint64, heading: np.uint64
+) -> np.uint64:
+    """Look to the front, left and right, and down: the code of what Karel perceives."""
+    front = ground[position + ahead[heading]] != WALL
+    left = ground[position + ahead[(heading + _THREE) & _THREE]] != WALL
+    right = ground[position + ahead[(heading + _ONE) & _THREE]] != WALL
+    return np.uint64(front * FRONT_CLEAR + left * LEFT_CLEAR + right * RIGHT_CLEAR + (markers[position] > 0) * MARKERS)
+
+
+@inlined
+def act(
+    ground: Grid,
+    markers: Grid,
+    ahead: NDArray[np.uint64],
+    position: np.uint64,
+    heading: np.uint64,
+    action: int,
+) -> tuple[np.uint64, np.uint64, int]:
+    """Do one action: the new position and heading, and what changed."""
+    if action == MOVE:
+        front = position + ahead[heading]
+        if ground[front] == WALL:
+            return position, heading ^ _TWO, NOTHING  # blocked: Karel turns around
+        return front, heading, MOVED
+    if action == TURN_RIGHT:
+        return position, (heading + _ONE) & _THREE, NOTHING
+    if action == TURN_LEFT:
+        return position, (heading + _THREE) & _THREE, NOTHING
+    if action == PICK_MARKER:
+        if markers[position] == 0:
+            return position, heading, NOTHING
+        markers[position] -= 1
+        return position, heading, PICKED
+    if markers[position] >= MAX_MARKERS:
+        return position, heading, NOTHING
+    markers[position] += 1
+    return position, heading, PUT

@@ -1,0 +1,58 @@
+"""Share a batch among the cores.
+
+Kernels release the interpreter lock, so ordinary threads run them at the same time. numba's own
+`prange` would do too, but its portable threading layer aborts the process when two Python threads
+use it at once (a web server would), and OpenMP's does when a process forks.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+
+_threads: int | None = None
+
+
+def available_cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def set_threads(count: int | None) -> None:
+    """Use `count` threads from now on; None means one per core. No result depends on it."""
+    global _threads
+    if count is not None and count < 1:
+        raise ValueError(f"threads must be at least 1, found {count}")
+    _threads = count
+
+
+def threads() -> int:
+    """How many threads a batch is shared among."""
+    return _threads or available_cores()
+
+
+@cache
+def _pool(process: int, size: int) -> ThreadPoolExecutor:
+    """Keep one pool per process: threads don't survive a fork."""
+    return ThreadPoolExecutor(size, thread_name_prefix=f"leaps-{process}")
+
+
+def share(kernel: Callable[[int, int], object], count: int, *, grain: int) -> None:
+    """Call `kernel(start, stop)` on slices that cover range(count) once, on all threads.
+
+    `grain`: fewer items than this aren't worth handing over (tens of microseconds).
+    """
+    most = count // max(grain, 1)
+    workers = min(threads(), most)
+    if workers <= 1:
+        kernel(0, count)
+        return
+    # Programs differ a thousandfold in cost: many small slices, so that no thread waits long for another.
+    slices = min(workers * 16, most)
+    edges = [count * i // slices for i in range(slices + 1)]
+    pool = _pool(os.getpid(), workers)
+    for done in [pool.submit(kernel, start, stop) for start, stop in pairwise(edges)]:
+        done.result()

@@ -1,0 +1,35 @@
+"""What is wanted: the paper's six tasks, four harder ones, and their variants."""
+
+import difflib
+
+from leaps.tasks.clean_house import CLEAN_HOUSE
+from leaps.tasks.door_key import DOOR_KEY
+from leaps.tasks.four_corner import FOUR_CORNER
+from leaps.tasks.harvester import HARVESTER, HARVESTER_SUBSETS
+from leaps.tasks.maze import MAZE, MAZE_FROM_CORNER
+from leaps.tasks.one_stroke import ONE_STROKE
+from leaps.tasks.seeder import SEEDER
+from leaps.tasks.snake import SNAKE
+from leaps.tasks.stair_climber import STAIR_CLIMBER
+from leaps.tasks.task import Task
+from leaps.tasks.top_off import TOP_OFF
+
+PAPER = {task.name: task for task in (STAIR_CLIMBER, FOUR_CORNER, TOP_OFF, MAZE, CLEAN_HOUSE, HARVESTER)}
+HARD = {task.name: task for task in (DOOR_KEY, ONE_STROKE, SEEDER, SNAKE)}
+TASKS = {**PAPER, **HARD}
+VARIANTS = {task.name: task for task in (MAZE_FROM_CORNER, HARVESTER_SUBSETS)}
+"""tasks that differ from one of the ten in how a world is drawn"""
+
+
+def get(name: str) -> Task:
+    """Find a task by name."""
+    known = {**TASKS, **VARIANTS}
+    if name in known:
+        return known[name]
+    by_letters = {other.replace("-", ""): other for other in known}
+    close = difflib.get_close_matches(name.lower().replace("_", "").replace("-", "").replace(" ", ""), by_letters, n=1)
+    hint = f"did you mean {by_letters[close[0]]!r}?" if close else f"expected one of {', '.join(TASKS)}"
+    raise ValueError(f"unknown task {name!r}; {hint}")
+
+
+__all__ = ["HARD", "PAPER", "TASKS", "VARIANTS", "Task", "get"]

@@ -1,0 +1,73 @@
+"""DoorKey: fetch the key, go through the door it opens, and put a marker on the goal.
+
+A wall divides the room. On the left lies the key, a marker, and Karel stands somewhere, facing East; on the right
+lies the goal, also a marker. Picking the key up opens two cells of the wall and pays 0.5. Putting a second marker
+on the goal pays 0.5 more and ends the rollout; putting one anywhere else, or picking the goal's up, costs 1
+and ends it.
+
+    # # # # # # # #
+    # . . . # . . #
+    # . 1 . # . . #
+    # . . . # . . #
+    # . . . # . 1 #
+    # . . > # . . #
+    # . . . # . . #
+    # # # # # # # #
+"""
+
+from leaps.karel.physics import PICKED, PUT
+from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
+from leaps.randomness import Stream, below
+from leaps.tasks.task import Task
+
+DOOR_ROWS = (2, 3)
+HAS_KEY, AT_GOAL, LOST, MEMORY = range(4)
+
+
+def sample(stream: Stream, world: World) -> None:
+    height, width = world.ground.shape
+    clear(world)
+    wall = (width + 1) // 2
+    world.ground[:, wall] = WALL
+    key_row, key_column = 1 + below(stream, height - 2), 1 + below(stream, wall - 1)
+    world.markers[key_row, key_column] = 1
+    world.markers[1 + below(stream, height - 2), wall + 1 + below(stream, width - 2 - wall)] = 1
+    while True:
+        row, column = 1 + below(stream, height - 2), 1 + below(stream, wall - 1)
+        if row != key_row or column != key_column:
+            break
+    place_karel(world, row, column, EAST)
+
+
+def react(world: World, change: int, row: int, column: int) -> bool:
+    wall = (world.ground.shape[1] + 1) // 2
+    if change == PICKED:
+        if column > wall:
+            world.memory[LOST] = 1
+            return True
+        world.memory[HAS_KEY] = 1
+        for door in DOOR_ROWS:
+            world.ground[door, wall] = FLOOR
+        return False
+    if column > wall and world.markers[row, column] == 2:
+        world.memory[AT_GOAL] = 1
+    else:
+        world.memory[LOST] = 1
+    return True
+
+
+def value(world: World, start: World) -> float:  # noqa: ARG001
+    return 0.5 * world.memory[HAS_KEY] + 0.5 * world.memory[AT_GOAL] - world.memory[LOST]
+
+
+DOOR_KEY = Task(
+    name="door-key",
+    summary="fetch the key, go through the door it opens, and put a marker on the goal",
+    size=(8, 8),
+    smallest=(6, 6),
+    sample=sample,
+    react=react,
+    events=PICKED | PUT,
+    memory=MEMORY,
+    value=value,
+)

@@ -1,0 +1,114 @@
+"""Snake: eat twenty times without running into yourself.
+
+Karel is the head of a snake that is two cells long and grows by one with each food. The body behind the head
+is markers, and so is the food: when it is eaten, the next appears on a random free cell. Each food pays one
+twentieth, the twentieth ends the rollout. Running into the body costs 1 and ends it too.
+
+    # # # # # # # #
+    # . . . . . . #
+    # . . 1 . . . #
+    # . . . . . . #
+    # . . > . . . #
+    # . . . . . . #
+    # . . . . . . #
+    # # # # # # # #
+"""
+
+import numpy as np
+
+from leaps.karel.physics import MOVED
+from leaps.karel.world import EAST, FLOOR, World, clear, place_karel
+from leaps.randomness import Stream, below, draw, seed_stream
+from leaps.tasks.task import Task
+
+FOODS = 20
+INITIAL_LENGTH = 2
+
+# The body is a ring of cells in memory; its first `length` ones after the oldest are taken.
+EATEN, LOST, FOOD, SEED, OLDEST, LENGTH, RING = range(7)
+CAPACITY = FOODS + INITIAL_LENGTH + 1
+MEMORY = RING + CAPACITY
+NO_FOOD = -1
+
+
+def sample(stream: Stream, world: World) -> None:
+    height, width = world.ground.shape
+    clear(world)
+    karel_row, karel_column = 1 + below(stream, height - 2), 2 + below(stream, width - 4)
+    place_karel(world, karel_row, karel_column, EAST)
+    while True:
+        row, column = 1 + below(stream, height - 2), 1 + below(stream, width - 2)
+        if row != karel_row or column != karel_column:
+            world.markers[row, column] = 1
+            return
+
+
+def begin(stream: Stream, world: World) -> None:
+    height, width = world.ground.shape
+    world.memory[:] = 0
+    world.memory[SEED] = np.int64(draw(stream) >> np.uint64(1))  # later foods come from the world's own seed
+    world.memory[LENGTH] = 1
+    world.memory[RING] = world.pose[0] * width + world.pose[1]
+    world.memory[FOOD] = NO_FOOD
+    for row in range(1, height - 1):
+        for column in range(1, width - 1):
+            if world.markers[row, column] > 0:
+                world.memory[FOOD] = row * width + column
+
+
+def react(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    height, width = world.ground.shape
+    memory = world.memory
+    head = world.pose[0] * width + world.pose[1]
+    for i in range(memory[LENGTH]):
+        if memory[RING + (memory[OLDEST] + i) % CAPACITY] == head:
+            memory[LOST] = 1
+            return True
+    world.markers[row, column] = 1  # the cell that the head has left is body now
+    memory[RING + (memory[OLDEST] + memory[LENGTH]) % CAPACITY] = head
+    memory[LENGTH] += 1
+    ate = head == memory[FOOD]
+    if ate:
+        memory[EATEN] += 1
+        world.markers[world.pose[0], world.pose[1]] = 0
+    if memory[LENGTH] > INITIAL_LENGTH + memory[EATEN]:
+        tail = memory[RING + memory[OLDEST]]
+        world.markers[tail // width, tail % width] = 0
+        memory[OLDEST] = (memory[OLDEST] + 1) % CAPACITY
+        memory[LENGTH] -= 1
+    if not ate:
+        return False
+    if memory[EATEN] == FOODS:
+        memory[FOOD] = NO_FOOD
+        return True
+    stream = np.zeros(1, np.uint64)
+    seed_stream(stream, memory[SEED], memory[EATEN])
+    while True:
+        food_row, food_column = 1 + below(stream, height - 2), 1 + below(stream, width - 2)
+        food = food_row * width + food_column
+        if (
+            food != head
+            and world.ground[food_row, food_column] == FLOOR
+            and world.markers[food_row, food_column] == 0
+        ):
+            world.markers[food_row, food_column] = 1
+            memory[FOOD] = food
+            return False
+
+
+def value(world: World, start: World) -> float:  # noqa: ARG001
+    return world.memory[EATEN] / FOODS - world.memory[LOST]
+
+
+SNAKE = Task(
+    name="snake",
+    summary="eat twenty times, growing by one cell each time, without running into yourself",
+    size=(8, 8),
+    smallest=(7, 7),
+    sample=sample,
+    begin=begin,
+    react=react,
+    events=MOVED,
+    memory=MEMORY,
+    value=value,
+)

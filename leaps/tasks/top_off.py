@@ -1,0 +1,64 @@
+"""TopOff: walk the bottom row, making every marker there two, and end in the last cell.
+
+Karel starts in the bottom left corner, facing East; each cell of the row but the last holds a marker with
+probability 0.25. A state is worth the number of cells that are right (two markers where there was one, none
+where there was none), counted from the left up to Karel until the first wrong one, and one more when
+all are right and Karel stands on the last; divided by the width less one.
+
+    # # # # # # # #
+    # . . . . . . #
+    # . . . . . . #
+    # > 1 . 1 1 . #
+    # # # # # # # #
+"""
+
+from leaps.karel.world import EAST, World, clear, place_karel
+from leaps.randomness import Stream, uniform
+from leaps.tasks.task import Task
+
+MARKER_DENSITY = 0.25
+
+
+def sample(stream: Stream, world: World) -> None:
+    height, width = world.ground.shape
+    clear(world)
+    place_karel(world, height - 2, 1, EAST)
+    for column in range(1, width - 2):  # never in the last cell
+        world.markers[height - 2, column] = uniform(stream) < MARKER_DENSITY
+
+
+def value(world: World, start: World) -> float:
+    height, width = world.ground.shape
+    row, last = height - 2, width - 2
+    right = 0
+    for column in range(1, world.pose[1] + 1):
+        if world.markers[row, column] != 2 * (start.markers[row, column] > 0):
+            break
+        right += 1
+    if right == last and world.pose[0] == row:
+        right += 1
+    return right / (width - 1)
+
+
+def configuration(world: World) -> int:
+    height, width = world.ground.shape
+    number = 0
+    for column in range(1, width - 2):
+        number = 2 * number + (world.markers[height - 2, column] > 0)
+    return number
+
+
+def configuration_bits(size: tuple[int, int]) -> int:
+    return min(size[1] - 3, 62)
+
+
+TOP_OFF = Task(
+    name="top-off",
+    summary="make every marker of the bottom row two, and end in its last cell",
+    size=(12, 12),
+    smallest=(3, 4),
+    sample=sample,
+    value=value,
+    configuration=configuration,
+    configuration_bits=configuration_bits,
+)
