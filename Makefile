@@ -19,7 +19,7 @@ TASK ?= maze
 .DEFAULT_GOAL := solve
 
 solve: $(STAMP)
-	$(BIN)/leaps run examples/$(TASK).karel --task $(TASK) --gif out/$(TASK).gif --show
+	$(BIN)/leaps run examples/$(TASK).karel --task $(TASK) --gif out/$(TASK).gif --watch
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto

@@ -26,7 +26,10 @@ class Outcome(IntEnum):
 
 
 Reaction = Callable[[World, int, int, int], bool]
-"""What a task does after an action: (world, what changed, row and column that Karel acted from) → end it?"""
+"""what a task does after an action: (world, what changed, row and column that Karel acted from) → end it?"""
+
+
+Conditional = While | If | IfElse
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Step:
     statement: Action
     path: tuple[Statement, ...]
     """the statements around it, outermost first"""
-    tests: tuple[tuple[Condition, bool], ...]
-    """the conditions looked at since the action before, and what they came to"""
+    tests: tuple[tuple[Conditional, bool], ...]
+    """the statements that looked at a condition since the action before, and what it came to"""
     action: int
     world: World
     """the world after it"""
@@ -79,14 +82,18 @@ class Run:
     (2, 'HALTED')
     """
 
-    def __init__(self, program: Program, world: World, horizon: int, react: Reaction | None = None) -> None:
+    def __init__(
+        self, program: Program, world: World, horizon: int, react: Reaction | None = None, events: int = 0
+    ) -> None:
         self.program = program
         self.world = world
         self.horizon = horizon
         self.react = react
+        self.events = events
         self.steps = 0
         self.outcome = Outcome.HALTED
-        self._tests: list[tuple[Condition, bool]] = []
+        self.tests: list[tuple[Conditional, bool]] = []
+        """the conditions looked at since the last action; at the end, those that led there"""
 
     def __iter__(self) -> Iterator[Step]:
         try:
@@ -99,19 +106,19 @@ class Run:
                 change = apply(self.world, action)
                 self.steps += 1
                 ended = change == MOVED and self.world.ground[self.world.place[:2]] == EXIT
-                if self.react is not None and change:
+                if self.react is not None and change & self.events:
                     ended |= self.react(self.world, change, row, column)
-                yield Step(statement, path, tuple(self._tests), action, self.world)
-                self._tests.clear()
+                yield Step(statement, path, tuple(self.tests), action, self.world)
+                self.tests.clear()
                 if ended:
                     self.outcome = Outcome.ENDED
                     return
         except _StuckError:
             self.outcome = Outcome.STUCK
 
-    def _test(self, condition: Condition) -> bool:
-        result = holds(condition, self.world)
-        self._tests.append((condition, result))
+    def _test(self, statement: Conditional) -> bool:
+        result = holds(statement.condition, self.world)
+        self.tests.append((statement, result))
         return result
 
     def _actions(self, block: Block, path: tuple[Statement, ...]) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
@@ -121,13 +128,13 @@ class Run:
             match statement:
                 case Action():
                     yield statement, path
-                case If(condition, body):
-                    if self._test(condition):
+                case If(body=body):
+                    if self._test(statement):
                         yield from self._actions(body, inside)
-                case IfElse(condition, body, orelse):
-                    yield from self._actions(body if self._test(condition) else orelse, inside)
-                case While(condition, body):
-                    while self._test(condition):
+                case IfElse(body=body, orelse=orelse):
+                    yield from self._actions(body if self._test(statement) else orelse, inside)
+                case While(body=body):
+                    while self._test(statement):
                         before = self.steps
                         yield from self._actions(body, inside)
                         if self.steps == before:

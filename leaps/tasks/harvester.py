@@ -16,6 +16,8 @@ of the paper's appendix on unseen configurations.
 
 from dataclasses import replace
 
+import numpy as np
+
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream, uniform
 from leaps.tasks.task import Task
@@ -42,8 +44,8 @@ def value(world: World, start: World) -> float:
     at_start = now = 0
     for row in range(1, height - 1):
         for column in range(1, width - 1):
-            at_start += start.markers[row, column]
-            now += world.markers[row, column]
+            at_start += np.int64(start.markers[row, column])
+            now += np.int64(world.markers[row, column])
     return max(0.0, (at_start - now) / max(at_start, 1))
 
 

@@ -1,0 +1,447 @@
+"""The command line. Exit codes: 0 fine, 1 failed (the answer is no), 2 misused (bad input, bad options).
+
+Every command takes `--json` and then prints one JSON object to standard output and nothing else; messages
+about what went wrong go to standard error.
+"""
+
+import json
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.columns import Columns
+from rich.console import Console, Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from leaps import __version__, tasks
+from leaps.conformance import conform as check_records
+from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tokens_of, walk
+from leaps.dsl.text import ProgramError, parse, to_indented, to_line
+from leaps.evaluate import Evaluation, evaluate
+from leaps.karel.draw import frames_of, save_gif, to_text
+from leaps.karel.interpreter import Conditional, Outcome, Run
+from leaps.karel.world import HEADINGS, LANGUAGE, World
+from leaps.tasks import Task
+
+app = typer.Typer(
+    help="Programs as policies: short, readable programs that solve tasks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+# What several commands take.
+FileArgument = Annotated[
+    Path | None, typer.Argument(metavar="FILE", help="A program, as one line or indented. '-' reads standard input.")
+]
+ExpressionOption = Annotated[
+    str | None, typer.Option("--expression", "-e", metavar="PROGRAM", help="The program itself, instead of a file.")
+]
+TaskOption = Annotated[str, typer.Option("--task", "-t", help="Which task; `leaps tasks` lists them.")]
+SeedOption = Annotated[int, typer.Option("--seed", "-s", min=0, help="Worlds are drawn from it: same seed, same worlds.")]
+SizeOption = Annotated[
+    str | None, typer.Option("--size", metavar="HxW", help="Height and width of the world, walls included; the task's own by default.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(value))
+
+
+def read_program(file: Path | None, expression: str | None) -> Program:
+    """Read the program that a command was given, from wherever it was given."""
+    if (file is None) == (expression is None):
+        raise ValueError("expected a program: either a FILE or -e 'DEF run m( … m)', and not both")
+    if expression is not None:
+        return parse(expression, LANGUAGE)
+    assert file is not None
+    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    return parse(data.decode("utf-8", errors="replace"), LANGUAGE)
+
+
+def parse_size(text: str | None) -> tuple[int, int] | None:
+    """Read HxW."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", text.strip())
+    if not match:
+        raise ValueError(f"--size: expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
+    return int(match[1]), int(match[2])
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"leaps {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Programs as policies: short, readable programs that solve tasks."""
+
+
+@app.command("tasks")
+def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
+    """List the ten tasks, each with a picture of an initial state.
+
+    The first six are the paper's, the other four are harder. Their names go into [b]--task[/b].
+    """
+    initial = {name: task.worlds(1, seed).world(0) for name, task in tasks.TASKS.items()}
+    if json_:
+        print_json(
+            [
+                {
+                    "name": name,
+                    "summary": task.summary,
+                    "size": list(task.size),
+                    "smallest": list(task.smallest),
+                    "resizable": task.resizable,
+                    "horizon": task.horizon(),
+                    "grid": initial[name].rows(),
+                    "agent": agent_of(initial[name]),
+                }
+                for name, task in tasks.TASKS.items()
+            ]
+        )
+        return
+    for name, task in tasks.TASKS.items():
+        facts = Text.assemble(
+            (name, "bold"),
+            "\n\n",
+            task.summary,
+            "\n\n",
+            (f"{task.size[0]}x{task.size[1]} cells, at most {task.horizon():,} actions", "dim"),
+        )
+        row = Table.grid(padding=(0, 3))
+        row.add_column(width=46, no_wrap=True)
+        row.add_column(width=30)
+        row.add_row(to_text(initial[name]), facts)
+        out.print(row, "")
+
+
+@app.command()
+def check(file: FileArgument = None, expression: ExpressionOption = None, json_: JsonOption = False) -> None:
+    """Say whether a text is a program; if not, what is wrong and where.
+
+    Prints the program as people read it. Exit code 2 if it is none.
+    """
+    try:
+        program = read_program(file, expression)
+    except ProgramError as error:
+        if json_:
+            print_json(
+                {
+                    "valid": False,
+                    "error": error.problem,
+                    "token": error.token,
+                    "line": error.line,
+                    "column": error.column,
+                }
+            )
+        raise
+    statements = list(walk(program))
+    actions = sum(isinstance(statement, Action) for statement in statements)
+    length = len(tokens_of(program))
+    if json_:
+        print_json(
+            {
+                "valid": True,
+                "program": to_line(program),
+                "tokens": length,
+                "statements": len(statements),
+                "actions": actions,
+            }
+        )
+        return
+    out.print(coloured(program))
+    out.print(f"[green]a program[/green]: {length} tokens, {len(statements)} statements, {actions} of them actions")
+
+
+@app.command("run")
+def run_program(
+    file: FileArgument = None,
+    *,
+    task: TaskOption,
+    expression: ExpressionOption = None,
+    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many worlds to run it in.")] = 100,
+    seed: SeedOption = 0,
+    size: SizeOption = None,
+    gif: Annotated[Path | None, typer.Option("--gif", metavar="OUT.gif", help="Save the first episode as a GIF.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Play the first episode in the terminal.")] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Run a program on a task, and say how well it does.
+
+    The return is what the task pays in the last state of an episode: 1 is a perfect run. For instance:
+
+      leaps run examples/maze.karel --task maze --size 100x100 --gif maze.gif
+    """
+    program = read_program(file, expression)
+    result = evaluate(program, task, episodes=episodes, seed=seed, size=parse_size(size))
+    if gif is not None:
+        save_episode(program, result, gif)
+    if json_:
+        print_json(run_summary(program, result))
+        return
+    if watch:
+        play(program, result)
+    print_run(program, result)
+    if gif is not None:
+        out.print(f"the first episode, as a picture: {gif}")
+
+
+def run_summary(program: Program, result: Evaluation) -> dict[str, Any]:
+    returns, steps = result.returns[0], result.rollouts.steps[0]
+    return {
+        "task": result.task.name,
+        "episodes": len(returns),
+        "seed": result.seed,
+        "size": list(result.size),
+        "program": to_line(program),
+        "mean_return": float(returns.mean()),
+        "std_return": float(returns.std()),
+        **{outcome.name.lower(): int(result.count(outcome)[0]) for outcome in Outcome},
+        "mean_steps": float(steps.mean()),
+        "returns": returns.tolist(),
+    }
+
+
+def coloured(program: Program) -> Syntax | Text:
+    """The program as people read it, keywords apart from actions and perceptions."""
+    text = Text(to_indented(program))
+    text.highlight_words(["WHILE", "REPEAT", "IFELSE", "IF", "ELSE", "DEF", "not"], "bold magenta")
+    text.highlight_words(list(LANGUAGE.perceptions), "cyan")
+    text.highlight_regex(r"(?<!\S)[a-z][()](?!\S)", "dim")
+    text.highlight_regex(r"R=\d+", "green")
+    return text
+
+
+def print_run(program: Program, result: Evaluation) -> None:
+    returns, steps = result.returns[0], result.rollouts.steps[0]
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column()
+    mean = float(returns.mean())
+    table.add_row("task", f"{result.task.name}, {result.size[0]}x{result.size[1]}, seed {result.seed}")
+    table.add_row("mean return", f"[bold]{mean:.3f}[/bold] ± {returns.std():.3f} over {len(returns):,} episodes")
+    if returns.min() < returns.max():
+        worst = int(returns.argmin())
+        table.add_row("lowest", f"{returns.min():.3f} in episode {worst} (see it: leaps trace … --episode {worst})")
+    table.add_row("steps", f"{steps.mean():.1f} on average, at most {steps.max():,}")
+    words = {
+        Outcome.HALTED: "halted by themselves",
+        Outcome.ENDED: "were decided by the task",
+        Outcome.CUT_OFF: f"were cut off after {result.task.horizon(result.size):,} steps",
+        Outcome.STUCK: "got stuck in a loop that can't act any more",
+    }
+    for outcome, meaning in words.items():
+        if count := int(result.count(outcome)[0]):
+            table.add_row("" if outcome != Outcome.HALTED else "episodes", f"{count:,} {meaning}")
+    out.print(Columns([Panel(coloured(program), border_style="dim", padding=(0, 2)), table], padding=(0, 3)))
+
+
+def episode_start(result: Evaluation, episode: int = 0) -> World:
+    return result.worlds.world(episode).clone()
+
+
+def save_episode(program: Program, result: Evaluation, file: Path) -> None:
+    """Save the first episode as a GIF."""
+    if file.suffix.lower() != ".gif":
+        raise ValueError(f"--gif: expected a name that ends in .gif, found {str(file)!r}")
+    save_gif(frames_of(program, episode_start(result), result.task, result.task.horizon(result.size)), file)
+
+
+LONGEST_SHOW = 12.0  # seconds
+
+
+def play(program: Program, result: Evaluation) -> None:
+    """Play the first episode in the terminal, where there is one."""
+    if not out.is_terminal:
+        return
+    start = episode_start(result)
+    frames = frames_of(program, start, result.task, result.task.horizon(result.size))
+    if frames[0].size[1] * 2 > out.width or frames[0].size[0] + 3 > out.height:
+        out.print("[dim]the world is larger than the terminal; --gif shows it[/dim]")
+        return
+    pause = min(0.15, LONGEST_SHOW / len(frames))
+    with Live(console=out, auto_refresh=False, transient=True) as live:
+        for step, world in enumerate(frames):
+            value = result.task.value(world, start)
+            line = Text(f"step {step} of {len(frames) - 1}   value {value:.2f}", "dim")
+            live.update(Group(to_text(world), line), refresh=True)
+            time.sleep(pause)
+
+
+@app.command()
+def trace(
+    file: FileArgument = None,
+    *,
+    task: TaskOption,
+    expression: ExpressionOption = None,
+    seed: SeedOption = 0,
+    episode: Annotated[int, typer.Option("--episode", min=0, help="Which of the seed's worlds; `leaps run` numbers them from 0.")] = 0,
+    size: SizeOption = None,
+    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Stop after so many actions.")] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Run a program step by step: for every action, where it stands in the program and why it was taken.
+
+    Each step shows the conditions that were looked at since the last action, what they came to, the
+    statement that was reached, and the world after its action.
+    """
+    program = read_program(file, expression)
+    wanted = tasks.get(task)
+    dimensions = wanted.check_size(parse_size(size))
+    start = wanted.worlds(1, seed, dimensions, first=episode).world(0)
+    world = start.clone()
+    horizon = min(wanted.horizon(dimensions), steps or sys.maxsize)
+    course = Run(program, world, horizon, wanted.react, wanted.events)
+    recorded: list[dict[str, Any]] = []
+    if not json_:
+        out.print(to_text(start))
+    for number, step in enumerate(course, start=1):
+        path = [*(" ".join(head_tokens(statement)) for statement in step.path), step.statement.name]
+        value = wanted.value(world, start)
+        if json_:
+            recorded.append(
+                {
+                    "step": number,
+                    "action": step.statement.name,
+                    "path": path,
+                    "tests": tests_of(step.tests),
+                    "value": float(value),
+                    "grid": world.rows(),
+                    "agent": agent_of(world),
+                }
+            )
+        else:
+            print_step(number, path, tests_of(step.tests), world, value)
+    value = float(wanted.value(world, start))
+    if json_:
+        print_json(
+            {
+                "task": wanted.name,
+                "seed": seed,
+                "episode": episode,
+                "size": list(dimensions),
+                "program": to_line(program),
+                "start": {"grid": start.rows(), "agent": agent_of(start)},
+                "steps": recorded,
+                "outcome": course.outcome.name.lower(),
+                "last_tests": tests_of(course.tests),
+                "return": value,
+            }
+        )
+        return
+    endings = {
+        Outcome.HALTED: "the program ends",
+        Outcome.ENDED: "the task is decided",
+        Outcome.CUT_OFF: f"stopped after {horizon:,} actions",
+        Outcome.STUCK: "a loop goes round without acting, for good",
+    }
+    out.print()
+    print_tests(tests_of(course.tests) if course.outcome != Outcome.CUT_OFF else [])
+    out.print(f"[bold]{endings[course.outcome]}[/bold], return {value:.3f}")
+
+
+def agent_of(world: World) -> list[Any]:
+    row, column, heading = world.place
+    return [row, column, HEADINGS[heading]]
+
+
+def tests_of(tests: "tuple[tuple[Conditional, bool], ...] | list[tuple[Conditional, bool]]") -> list[dict[str, Any]]:
+    return [
+        {
+            "statement": head_tokens(statement)[0],
+            "condition": " ".join(condition_tokens(statement.condition)[1:-1]),
+            "result": result,
+        }
+        for statement, result in tests
+    ]
+
+
+def print_tests(tests: list[dict[str, Any]]) -> None:
+    for test in tests:
+        answer = "[green]yes[/green]" if test["result"] else "[red]no[/red]"
+        out.print(f"  {test['statement']} {test['condition']}? {answer}")
+
+
+def print_step(number: int, path: list[str], tests: list[dict[str, Any]], world: World, value: float) -> None:
+    out.print()
+    out.print(f"[bold]step {number}: {path[-1]}[/bold]   [dim]value {value:.3f}[/dim]")
+    print_tests(tests)
+    if path[:-1]:
+        out.print(f"  [dim]in {' › '.join(path[:-1])}[/dim]")
+    out.print(to_text(world))
+
+
+@app.command()
+def conform(
+    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Recorded runs, one JSON object a line.")],
+    json_: JsonOption = False,
+) -> None:
+    """Check the executor and the interpreter against recorded runs.
+
+    Two kinds of record are known: traces (program, grid, agent, actions, halted, final_grid, final_agent) and task
+    runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees.
+    """
+    count, disagreements = check_records(file)
+    agree = count - len(disagreements)
+    if json_:
+        print_json(
+            {
+                "records": count,
+                "agree": agree,
+                "disagreements": [
+                    {"line": d.line, "program": d.program, "runner": d.runner, "what": d.what} for d in disagreements
+                ],
+            }
+        )
+    else:
+        for disagreement in disagreements[:5]:
+            out.print(f"[red]line {disagreement.line}[/red], {disagreement.runner}: {disagreement.what}", markup=True)
+            out.print(f"  {disagreement.program}", style="dim", markup=False)
+        if len(disagreements) > 5:
+            out.print(f"… and {len(disagreements) - 5} more")
+        out.print(f"{agree} of {count} agree")
+    if disagreements:
+        raise typer.Exit(1)
+
+
+def main() -> None:
+    """Run a command; tell users what is wrong with their input without a traceback."""
+    try:
+        app()
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader of our output has gone
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        message = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+        err.print("[red]error[/red]: ", end="")
+        err.print(message, markup=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        err.print("interrupted")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

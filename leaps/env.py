@@ -1,0 +1,350 @@
+"""The tasks as Gymnasium environments: one world, or thousands that step together in compiled code.
+
+    import gymnasium
+    env = gymnasium.make("Karel/Maze-v0", observation="perceptions")
+    many = gymnasium.make_vec("Karel/Maze-v0", num_envs=1024, observation="grid", size=(8, 8))
+
+A step's reward is the change in the task's value (before the first step it counts as 0), so the rewards of an
+episode add up to its return. `terminated`: the task is decided. `truncated`: the horizon is reached.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from numpy.typing import NDArray
+
+from leaps.jit import jit
+from leaps.karel.draw import to_image
+from leaps.karel.executor import Hooks
+from leaps.karel.observe import PERCEPTIONS, PLANES, perceptions, planes
+from leaps.karel.physics import MOVED, NOTHING, act, strides
+from leaps.karel.world import EXIT, LANGUAGE, World, Worlds, copy_world, flatten, world_at
+from leaps.parallel import share
+from leaps.randomness import seed_stream
+from leaps.registration import register_environments
+from leaps.tasks import Task, get
+from leaps.tasks.task import draw_world
+
+Observation = Literal["grid", "perceptions"]
+Arrays = NDArray[np.uint8]
+
+register_environments()
+
+
+@jit
+def _advance_range(
+    worlds: Worlds,
+    starts: Worlds,
+    values: NDArray[np.float64],
+    steps: NDArray[np.int64],
+    actions: NDArray[np.int64],
+    active: NDArray[np.bool_],
+    horizon: int,
+    hooks: Hooks,
+    rewards: NDArray[np.float64],
+    terminated: NDArray[np.bool_],
+    truncated: NDArray[np.bool_],
+    first: int,
+    last: int,
+) -> None:
+    """Do one action in each active world of first..last-1."""
+    width = worlds.ground.shape[2]
+    cells = worlds.ground.shape[1] * width
+    flat, ahead = flatten(worlds), strides(width)
+    for number in range(first, last):
+        rewards[number] = 0.0
+        terminated[number] = truncated[number] = False
+        if not active[number]:
+            continue
+        row, column = flat.pose[number * 3], flat.pose[number * 3 + 1]
+        base = np.uint64(number * cells)
+        position, heading, change = act(
+            flat.ground,
+            flat.markers,
+            ahead,
+            base + np.uint64(row * width + column),
+            np.uint64(flat.pose[number * 3 + 2]),
+            actions[number],
+        )
+        flat.pose[number * 3] = (position - base) // np.uint64(width)
+        flat.pose[number * 3 + 1] = (position - base) % np.uint64(width)
+        flat.pose[number * 3 + 2] = heading
+        steps[number] += 1
+        if change != NOTHING or steps[number] == 1:
+            world = world_at(worlds, number)
+            if change & hooks.events and hooks.react(world, change, row, column):
+                terminated[number] = True
+            if change == MOVED and flat.ground[position] == EXIT:
+                terminated[number] = True
+            value = hooks.value(world, world_at(starts, number))
+            rewards[number] = value - values[number]
+            values[number] = value
+        truncated[number] = steps[number] >= horizon and not terminated[number]
+
+
+@jit
+def _renew_range(
+    draw: Any,
+    bits: int,
+    seen_share: float,
+    streams: NDArray[np.uint64],
+    worlds: Worlds,
+    starts: Worlds,
+    values: NDArray[np.float64],
+    steps: NDArray[np.int64],
+    wanted: NDArray[np.bool_],
+    first: int,
+    last: int,
+) -> None:
+    """Draw a new initial state into each wanted world of first..last-1."""
+    source, target = flatten(worlds), flatten(starts)
+    cells, memory = worlds.ground.shape[1] * worlds.ground.shape[2], worlds.memory.shape[1]
+    for number in range(first, last):
+        if wanted[number]:
+            draw_world(draw, streams[number : number + 1], world_at(worlds, number), bits, seen_share)
+            copy_world(source, number, target, number, cells, memory)
+            values[number] = 0.0
+            steps[number] = 0
+
+
+class Simulation:
+    """Many worlds of one task that step together: what both environments are made of."""
+
+    def __init__(self, task: Task, count: int, size: tuple[int, int] | None = None, horizon: int | None = None) -> None:
+        self.task = task
+        self.size = task.check_size(size)
+        self.horizon = task.horizon(self.size) if horizon is None else horizon
+        if self.horizon < 1:
+            raise ValueError(f"the horizon must be at least 1, found {self.horizon}")
+        self.worlds = Worlds.empty(count, self.size, task.memory)
+        self.starts = Worlds.empty(count, self.size, task.memory)
+        self.values = np.zeros(count, np.float64)
+        self.steps = np.zeros(count, np.int64)
+        self.streams = np.zeros(count, np.uint64)
+        self._bits = task.configuration_bits(self.size) if task.configuration_bits else 0
+
+    @property
+    def count(self) -> int:
+        return len(self.steps)
+
+    def seed(self, index: int, seed: int, stream: int) -> None:
+        """Let world `index` draw its initial states from stream `stream` of `seed`."""
+        seed_stream(self.streams[index : index + 1], seed, stream)
+
+    def renew(self, wanted: NDArray[np.bool_]) -> None:
+        """Draw new initial states for the wanted worlds."""
+        share(
+            lambda first, last: _renew_range(
+                self.task.sampler,
+                self._bits,
+                self.task.seen_share,
+                self.streams,
+                self.worlds,
+                self.starts,
+                self.values,
+                self.steps,
+                wanted,
+                first,
+                last,
+            ),
+            self.count,
+            grain=1024,
+        )
+
+    def advance(
+        self, actions: NDArray[np.int64], active: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Do one action in each active world: rewards, terminated, truncated."""
+        rewards = np.empty(self.count)
+        terminated = np.empty(self.count, np.bool_)
+        truncated = np.empty(self.count, np.bool_)
+        share(
+            lambda first, last: _advance_range(
+                self.worlds,
+                self.starts,
+                self.values,
+                self.steps,
+                actions,
+                active,
+                self.horizon,
+                self.task.hooks,
+                rewards,
+                terminated,
+                truncated,
+                first,
+                last,
+            ),
+            self.count,
+            grain=1024,
+        )
+        return rewards, terminated, truncated
+
+    def observe(self, observation: Observation) -> Arrays:
+        return planes(self.worlds) if observation == "grid" else perceptions(self.worlds)
+
+
+def observation_space(observation: Observation, size: tuple[int, int]) -> spaces.Box:
+    """What one world's observation looks like."""
+    if observation == "grid":
+        return spaces.Box(0, 1, (*size, PLANES), np.uint8)
+    if observation == "perceptions":
+        return spaces.Box(0, 1, (PERCEPTIONS,), np.uint8)
+    raise ValueError(f"observation: expected 'grid' or 'perceptions', found {observation!r}")
+
+
+class KarelEnv(gymnasium.Env[Arrays, np.int64]):
+    """One world of a task.
+
+    observation: "grid", all of it as [height, width, 16] planes of 0 and 1 (Karel facing N, E, S, W; wall; 0 to 10
+    markers), or "perceptions", the five that programs have. size: (height, width) with the border wall.
+    """
+
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 8}  # noqa: RUF012  Gymnasium's own form
+
+    def __init__(
+        self,
+        task: str | Task,
+        observation: Observation = "grid",
+        size: tuple[int, int] | None = None,
+        horizon: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ValueError(f"render_mode: expected 'ansi' or 'rgb_array', found {render_mode!r}")
+        self.task = get(task) if isinstance(task, str) else task
+        self.simulation = Simulation(self.task, 1, size, horizon)
+        self.observation: Observation = observation
+        self.observation_space = observation_space(observation, self.simulation.size)
+        self.action_space = spaces.Discrete(len(LANGUAGE.actions))
+        self.render_mode = render_mode
+        self._everyone = np.ones(1, np.bool_)
+
+    @property
+    def world(self) -> World:
+        """The world as it is now."""
+        return self.simulation.worlds.world(0)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
+        """Draw an initial state; the same seed gives the same sequence of them."""
+        super().reset(seed=seed, options=options)
+        self.simulation.seed(0, int(self.np_random.integers(2**62)), 0)
+        self.simulation.renew(self._everyone)
+        return self.simulation.observe(self.observation)[0], {}
+
+    def step(self, action: np.int64 | int) -> tuple[Arrays, float, bool, bool, dict[str, Any]]:
+        """Do one action."""
+        if not self.action_space.contains(action):
+            raise ValueError(f"an action is 0 to {len(LANGUAGE.actions) - 1}, found {action!r}")
+        rewards, terminated, truncated = self.simulation.advance(np.array([action], np.int64), self._everyone)
+        observation = self.simulation.observe(self.observation)[0]
+        return observation, float(rewards[0]), bool(terminated[0]), bool(truncated[0]), {}
+
+    def render(self) -> Any:
+        """Draw the world, as text or as an image."""
+        if self.render_mode == "ansi":
+            return str(self.world)
+        if self.render_mode == "rgb_array":
+            return np.asarray(to_image(self.world).convert("RGB"))
+        return None
+
+
+class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
+    """Many worlds of a task that step together in compiled code. Arguments as for `KarelEnv`.
+
+    autoreset_mode: what happens when an episode ends. "next-step" (Gymnasium's default): the next step ignores the
+    action and returns the new initial state. "same-step": the new initial state is returned at once, and the last
+    one is in info["final_obs"].
+    """
+
+    metadata = {  # noqa: RUF012
+        "render_modes": ["ansi", "rgb_array"],
+        "render_fps": 8,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
+
+    def __init__(
+        self,
+        task: str | Task,
+        num_envs: int = 1,
+        observation: Observation = "grid",
+        size: tuple[int, int] | None = None,
+        horizon: int | None = None,
+        render_mode: str | None = None,
+        autoreset_mode: Literal["next-step", "same-step"] = "next-step",
+    ) -> None:
+        if num_envs < 1:
+            raise ValueError(f"num_envs must be at least 1, found {num_envs}")
+        if autoreset_mode not in ("next-step", "same-step"):
+            raise ValueError(f"autoreset_mode: expected 'next-step' or 'same-step', found {autoreset_mode!r}")
+        self.task = get(task) if isinstance(task, str) else task
+        self.simulation = Simulation(self.task, num_envs, size, horizon)
+        self.observation: Observation = observation
+        self.num_envs = num_envs
+        self.render_mode = render_mode
+        self.single_observation_space = observation_space(observation, self.simulation.size)
+        self.single_action_space = spaces.Discrete(len(LANGUAGE.actions))
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, num_envs)
+        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, num_envs)
+        self.same_step = autoreset_mode == "same-step"
+        self.metadata = {
+            **type(self).metadata,
+            "autoreset_mode": AutoresetMode.SAME_STEP if self.same_step else AutoresetMode.NEXT_STEP,
+        }
+        self._everyone = np.ones(num_envs, np.bool_)
+        self._ended = np.zeros(num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Arrays, dict[str, Any]]:
+        """Draw initial states. A seed for all makes world `i` follow stream `i` of it; a list has one per world."""
+        if seed is None or isinstance(seed, int):
+            super().reset(seed=seed, options=options)
+            base = int(self.np_random.integers(2**62))
+            for index in range(self.num_envs):
+                self.simulation.seed(index, base, index)
+        else:
+            if len(seed) != self.num_envs:
+                raise ValueError(f"expected {self.num_envs} seeds, one per world, found {len(seed)}")
+            for index, one in enumerate(seed):
+                if one is not None:
+                    self.simulation.seed(index, one, 0)
+        self.simulation.renew(self._everyone)
+        self._ended = np.zeros(self.num_envs, np.bool_)
+        return self.simulation.observe(self.observation), {}
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Arrays, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
+        """Do one action in each world."""
+        actions = np.asarray(actions, np.int64)
+        if actions.shape != (self.num_envs,):
+            raise ValueError(f"expected {self.num_envs} actions, one per world, found shape {actions.shape}")
+        if actions.min() < 0 or actions.max() >= len(LANGUAGE.actions):
+            raise ValueError(f"an action is 0 to {len(LANGUAGE.actions) - 1}, found {actions.min()} to {actions.max()}")
+        info: dict[str, Any] = {}
+        if not self.same_step and self._ended.any():
+            self.simulation.renew(self._ended)
+            rewards, terminated, truncated = self.simulation.advance(actions, ~self._ended)
+        else:
+            rewards, terminated, truncated = self.simulation.advance(actions, self._everyone)
+        self._ended = terminated | truncated
+        if self.same_step and self._ended.any():
+            info = {"final_obs": self.simulation.observe(self.observation), "_final_obs": self._ended}
+            self.simulation.renew(self._ended)
+        return self.simulation.observe(self.observation), rewards, terminated, truncated, info
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Draw every world, as text or as an image."""
+        worlds = [self.simulation.worlds.world(index) for index in range(self.num_envs)]
+        if self.render_mode == "ansi":
+            return tuple(str(world) for world in worlds)
+        if self.render_mode == "rgb_array":
+            return tuple(np.asarray(to_image(world).convert("RGB")) for world in worlds)
+        return None
+
+
+

@@ -1,0 +1,63 @@
+"""What a policy sees of a world: all of it as planes of booleans, or what Karel perceives.
+
+Worlds are kept as integers; planes are made here, at a network's door.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.jit import jit
+from leaps.karel.physics import TRUTH, perceive, strides
+from leaps.karel.world import LANGUAGE, MAX_MARKERS, WALL, Worlds, flatten
+from leaps.parallel import share
+
+WALL_PLANE = 4
+MARKER_PLANE = 5  # the plane of "0 markers"; those of 1 to 10 follow
+PLANES = MARKER_PLANE + MAX_MARKERS + 1
+PERCEPTIONS = len(LANGUAGE.perceptions)
+
+
+@jit
+def _planes_range(worlds: Worlds, out: NDArray[np.uint8], first: int, last: int) -> None:
+    width = worlds.ground.shape[2]
+    cells = worlds.ground.shape[1] * width
+    flat, planes = flatten(worlds), out.reshape(-1)
+    for number in range(np.uint64(first), np.uint64(last)):
+        base = number * np.uint64(cells)
+        for cell in range(base, base + np.uint64(cells)):
+            start = cell * np.uint64(PLANES)
+            for plane in range(start, start + np.uint64(PLANES)):
+                planes[plane] = 0
+            planes[start + np.uint64(WALL_PLANE)] = flat.ground[cell] == WALL
+            planes[start + np.uint64(MARKER_PLANE) + np.uint64(flat.markers[cell])] = 1
+        row, column, heading = flat.pose[number * 3], flat.pose[number * 3 + 1], flat.pose[number * 3 + 2]
+        out[number, row, column, heading] = 1
+
+
+def planes(worlds: Worlds) -> NDArray[np.uint8]:
+    """[worlds, height, width, 16] of 0 and 1: Karel facing N, E, S, W; wall; 0 to 10 markers."""
+    height, width = worlds.size
+    out = np.empty((worlds.count, height, width, PLANES), np.uint8)
+    share(lambda first, last: _planes_range(worlds, out, first, last), worlds.count, grain=256)
+    return out
+
+
+@jit
+def _perceptions_range(worlds: Worlds, out: NDArray[np.uint8], first: int, last: int) -> None:
+    width = worlds.ground.shape[2]
+    cells = worlds.ground.shape[1] * width
+    flat, ahead = flatten(worlds), strides(width)
+    for number in range(first, last):
+        position = number * cells + flat.pose[number * 3] * width + flat.pose[number * 3 + 1]
+        code = perceive(
+            flat.ground, flat.markers, ahead, np.uint64(position), np.uint64(flat.pose[number * 3 + 2])
+        )
+        for perception in range(PERCEPTIONS):
+            out[number, perception] = TRUTH[perception, code]
+
+
+def perceptions(worlds: Worlds) -> NDArray[np.uint8]:
+    """[worlds, 5] of 0 and 1: what Karel perceives, in the order of the language's perceptions."""
+    out = np.empty((worlds.count, PERCEPTIONS), np.uint8)
+    share(lambda first, last: _perceptions_range(worlds, out, first, last), worlds.count, grain=4096)
+    return out

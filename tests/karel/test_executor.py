@@ -1,0 +1,174 @@
+"""The fast twin does what the readable one does, on everything."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leaps import parallel
+from leaps.dsl.sample import sample_programs
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import build, parse
+from leaps.evaluate import compile_programs
+from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, replay, run
+from leaps.karel.interpreter import Outcome, Run
+from leaps.karel.world import LANGUAGE, PROGRAMS, World, Worlds, random_worlds
+from leaps.tasks import TASKS
+from tests.strategies import programs, worlds
+
+
+def executed(program: Program | str, world: World, horizon: int) -> Rollouts:
+    return run(
+        compile_programs(program), Worlds.stack([world]), horizon, want_actions=True, want_final=True
+    )
+
+
+def assert_twins_agree(program: Program, world: World, horizon: int) -> None:
+    fast = executed(program, world, horizon)
+    final = world.clone()
+    course = Run(program, final, horizon)
+    actions = [step.action for step in course]
+    assert fast.actions is not None
+    assert fast.final is not None
+    assert fast.actions[0, 0, : len(actions)].tolist() == actions
+    assert (fast.actions[0, 0, len(actions) :] == NO_ACTION).all()
+    assert fast.steps[0, 0] == len(actions)
+    assert Outcome(fast.outcome[0, 0]) == course.outcome
+    for ours, theirs in zip(fast.final.world(0), final, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+@settings(max_examples=600, deadline=None)
+@given(programs, worlds(), st.integers(0, 120))
+def test_executor_and_interpreter_agree_on_any_program_world_and_horizon(
+    program: Program, world: World, horizon: int
+) -> None:
+    assert_twins_agree(program, world, horizon)
+
+
+def test_executor_and_interpreter_agree_on_the_papers_random_programs() -> None:
+    tokens = sample_programs(LANGUAGE, PROGRAMS, 1500, seed=11, max_length=100)
+    starts = random_worlds(1500, seed=12)
+    for row, ids in enumerate(tokens):
+        assert_twins_agree(build(LANGUAGE.decode(ids)), starts.world(row), 100)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_executor_and_interpreter_agree_on_every_task(name: str) -> None:
+    task = TASKS[name]
+    tokens = sample_programs(LANGUAGE, PROGRAMS, 150, seed=21, max_length=60)
+    starts = task.worlds(2, seed=22)
+    fast = run(compile_karel(tokens), starts, 150, task.hooks, want_final=True)
+    assert fast.returns is not None
+    assert fast.final is not None
+    for row, ids in enumerate(tokens):
+        program = build(LANGUAGE.decode(ids))
+        for number in range(2):
+            world = starts.world(number).clone()
+            course = Run(program, world, 150, task.react, task.events)
+            steps = len(list(course))
+            assert (steps, course.outcome) == (fast.steps[row, number], fast.outcome[row, number])
+            assert task.value(world, starts.world(number)) == pytest.approx(fast.returns[row, number])
+            for ours, theirs in zip(fast.final.world(row * 2 + number), world, strict=True):
+                assert np.array_equal(ours, theirs)
+
+
+ROOM = World.parse("""
+#####
+#...#
+#.>.#
+#...#
+#####""")
+
+SILENT = "IF c( markersPresent c) i( move i)"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "steps"),
+    [
+        ("DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( move i) w) m)", Outcome.STUCK, 0),
+        ("DEF run m( turnLeft WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) m)", Outcome.STUCK, 1),
+        ("DEF run m( " + "REPEAT R=19 r( " * 30 + SILENT + " r)" * 30 + " m)", Outcome.HALTED, 0),
+        ("DEF run m( " + "REPEAT R=19 r( " * 30 + "move" + " r)" * 30 + " m)", Outcome.CUT_OFF, 1000),
+        ("DEF run m( REPEAT R=19 r( " + SILENT + " r) move m)", Outcome.HALTED, 1),
+        ("DEF run m( REPEAT R=19 r( REPEAT R=19 r( turnLeft r) r) m)", Outcome.HALTED, 361),
+        ("DEF run m( WHILE c( leftIsClear c) w( turnLeft w) m)", Outcome.CUT_OFF, 1000),
+        ("DEF run m( REPEAT R=0 r( move r) m)", Outcome.HALTED, 0),
+    ],
+)
+def test_nothing_hangs(text: str, outcome: Outcome, steps: int) -> None:
+    rollouts = executed(text, ROOM, 1000)
+    assert (Outcome(rollouts.outcome[0, 0]), rollouts.steps[0, 0]) == (outcome, steps)
+    assert_twins_agree(parse(text, LANGUAGE), ROOM, 1000)
+
+
+def test_a_program_that_ends_with_its_last_allowed_action_has_halted() -> None:
+    assert Outcome(executed("DEF run m( turnLeft turnLeft m)", ROOM, 2).outcome[0, 0]) == Outcome.HALTED
+    assert Outcome(executed("DEF run m( turnLeft turnLeft turnLeft m)", ROOM, 2).outcome[0, 0]) == Outcome.CUT_OFF
+
+
+def test_the_worlds_given_stay_as_they_were() -> None:
+    starts = random_worlds(5, seed=1)
+    before = starts.clone()
+    run(compile_programs("DEF run m( REPEAT R=9 r( putMarker move r) m)"), starts, 50)
+    for ours, theirs in zip(starts, before, strict=True):
+        assert np.array_equal(ours, theirs)
+
+
+def test_results_do_not_depend_on_the_number_of_threads() -> None:
+    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 400, seed=5))
+    task = TASKS["snake"]
+    starts = task.worlds(8, seed=6)
+    try:
+        parallel.set_threads(1)
+        alone = run(compiled, starts, 100, task.hooks, want_actions=True)
+        parallel.set_threads(5)
+        together = run(compiled, starts, 100, task.hooks, want_actions=True)
+    finally:
+        parallel.set_threads(None)
+    for name in ("outcome", "steps", "returns", "actions"):
+        assert np.array_equal(getattr(alone, name), getattr(together, name))
+
+
+def test_two_threads_may_run_batches_at_the_same_time() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 500, seed=7))
+    starts = random_worlds(10, seed=8)
+    expected = run(compiled, starts, 100).steps
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(run, compiled, starts, 100) for _ in range(8)]:
+            assert np.array_equal(future.result().steps, expected)
+
+
+def test_replay_gives_every_state_of_a_rollout() -> None:
+    starts = Worlds.stack([ROOM])
+    rollouts = run(compile_programs("DEF run m( putMarker move turnLeft m)"), starts, 5, want_actions=True)
+    assert rollouts.actions is not None
+    states = replay(starts, rollouts.actions[0])
+    assert states.count == 6
+    assert [states.world(t).place for t in range(6)] == [(2, 2, 1), (2, 2, 1), (2, 3, 1)] + [(2, 3, 0)] * 3
+    assert [int(states.world(t).markers[2, 2]) for t in range(6)] == [0, 1, 1, 1, 1, 1]
+
+
+def test_replay_lets_the_task_change_the_world() -> None:
+    task = TASKS["one-stroke"]
+    starts = Worlds.stack([task.prepare(ROOM)])
+    rollouts = run(compile_programs("DEF run m( move m)"), starts, 3, task.hooks, want_actions=True)
+    assert rollouts.actions is not None
+    last = replay(starts, rollouts.actions[0], task.hooks).world(3)
+    assert str(last) == "#####\n#...#\n#.#>#\n#...#\n#####"
+
+
+def test_a_row_that_is_no_program_is_refused() -> None:
+    tokens = LANGUAGE.batch([LANGUAGE.encode("DEF run m( move m)".split()), LANGUAGE.encode(["move"])])
+    with pytest.raises(ValueError, match="row 1 of the batch is not a program"):
+        run(compile_karel(tokens), Worlds.stack([ROOM]), 10)
+
+
+def test_a_hundred_by_hundred_world_runs_to_its_horizon() -> None:
+    starts = random_worlds(2, seed=3, size=(100, 100))
+    rollouts = run(
+        compile_programs("DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"), starts, 100_000
+    )
+    assert set(rollouts.outcome.ravel().tolist()) <= {Outcome.CUT_OFF, Outcome.HALTED}
