@@ -17,7 +17,6 @@ from rich.columns import Columns
 from rich.console import Console, Group
 from rich.live import Live
 from rich.panel import Panel
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -25,11 +24,10 @@ from leaps import __version__, tasks
 from leaps.conformance import conform as check_records
 from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tokens_of, walk
 from leaps.dsl.text import ProgramError, parse, to_indented, to_line
-from leaps.evaluate import Evaluation, evaluate
-from leaps.karel.draw import frames_of, save_gif, to_text
+from leaps.evaluate import Evaluation, compile_programs, evaluate
+from leaps.karel.draw import frames_of_program, save_gif, to_text
 from leaps.karel.interpreter import Conditional, Outcome, Run
 from leaps.karel.world import HEADINGS, LANGUAGE, World
-from leaps.tasks import Task
 
 app = typer.Typer(
     help="Programs as policies: short, readable programs that solve tasks.",
@@ -45,15 +43,24 @@ err = Console(stderr=True, highlight=False)
 
 # What several commands take.
 FileArgument = Annotated[
-    Path | None, typer.Argument(metavar="FILE", help="A program, as one line or indented. '-' reads standard input.")
+    Path | None,
+    typer.Argument(metavar="FILE", help="A program, as one line or indented. '-' reads standard input."),
 ]
 ExpressionOption = Annotated[
-    str | None, typer.Option("--expression", "-e", metavar="PROGRAM", help="The program itself, instead of a file.")
+    str | None,
+    typer.Option("--expression", "-e", metavar="PROGRAM", help="The program itself, instead of a file."),
 ]
 TaskOption = Annotated[str, typer.Option("--task", "-t", help="Which task; `leaps tasks` lists them.")]
-SeedOption = Annotated[int, typer.Option("--seed", "-s", min=0, help="Worlds are drawn from it: same seed, same worlds.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", "-s", min=0, help="Worlds are drawn from it: same seed, same worlds.")
+]
 SizeOption = Annotated[
-    str | None, typer.Option("--size", metavar="HxW", help="Height and width of the world, walls included; the task's own by default.")
+    str | None,
+    typer.Option(
+        "--size",
+        metavar="HxW",
+        help="Height and width of the world, walls included; the task's own by default.",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 
@@ -70,7 +77,7 @@ def read_program(file: Path | None, expression: str | None) -> Program:
         return parse(expression, LANGUAGE)
     assert file is not None
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    return parse(data.decode("utf-8", errors="replace"), LANGUAGE)
+    return parse(data.decode("utf-8-sig", errors="replace"), LANGUAGE)
 
 
 def parse_size(text: str | None) -> tuple[int, int] | None:
@@ -172,7 +179,9 @@ def check(file: FileArgument = None, expression: ExpressionOption = None, json_:
         )
         return
     out.print(coloured(program))
-    out.print(f"[green]a program[/green]: {length} tokens, {len(statements)} statements, {actions} of them actions")
+    out.print(
+        f"[green]a program[/green]: {length} tokens, {len(statements)} statements, {actions} of them actions"
+    )
 
 
 @app.command("run")
@@ -181,10 +190,14 @@ def run_program(
     *,
     task: TaskOption,
     expression: ExpressionOption = None,
-    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many worlds to run it in.")] = 100,
+    episodes: Annotated[
+        int, typer.Option("--episodes", "-n", min=1, help="How many worlds to run it in.")
+    ] = 100,
     seed: SeedOption = 0,
     size: SizeOption = None,
-    gif: Annotated[Path | None, typer.Option("--gif", metavar="OUT.gif", help="Save the first episode as a GIF.")] = None,
+    gif: Annotated[
+        Path | None, typer.Option("--gif", metavar="OUT.gif", help="Save the first episode as a GIF.")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Play the first episode in the terminal.")] = False,
     json_: JsonOption = False,
 ) -> None:
@@ -224,7 +237,7 @@ def run_summary(program: Program, result: Evaluation) -> dict[str, Any]:
     }
 
 
-def coloured(program: Program) -> Syntax | Text:
+def coloured(program: Program) -> Text:
     """The program as people read it, keywords apart from actions and perceptions."""
     text = Text(to_indented(program))
     text.highlight_words(["WHILE", "REPEAT", "IFELSE", "IF", "ELSE", "DEF", "not"], "bold magenta")
@@ -241,10 +254,14 @@ def print_run(program: Program, result: Evaluation) -> None:
     table.add_column()
     mean = float(returns.mean())
     table.add_row("task", f"{result.task.name}, {result.size[0]}x{result.size[1]}, seed {result.seed}")
-    table.add_row("mean return", f"[bold]{mean:.3f}[/bold] ± {returns.std():.3f} over {len(returns):,} episodes")
+    table.add_row(
+        "mean return", f"[bold]{mean:.3f}[/bold] ± {returns.std():.3f} over {len(returns):,} episodes"
+    )
     if returns.min() < returns.max():
         worst = int(returns.argmin())
-        table.add_row("lowest", f"{returns.min():.3f} in episode {worst} (see it: leaps trace … --episode {worst})")
+        table.add_row(
+            "lowest", f"{returns.min():.3f} in episode {worst} (see it: leaps trace … --episode {worst})"
+        )
     table.add_row("steps", f"{steps.mean():.1f} on average, at most {steps.max():,}")
     words = {
         Outcome.HALTED: "halted by themselves",
@@ -252,21 +269,27 @@ def print_run(program: Program, result: Evaluation) -> None:
         Outcome.CUT_OFF: f"were cut off after {result.task.horizon(result.size):,} steps",
         Outcome.STUCK: "got stuck in a loop that can't act any more",
     }
+    label = "episodes"
     for outcome, meaning in words.items():
         if count := int(result.count(outcome)[0]):
-            table.add_row("" if outcome != Outcome.HALTED else "episodes", f"{count:,} {meaning}")
+            table.add_row(label, f"{count:,} {meaning}")
+            label = ""
     out.print(Columns([Panel(coloured(program), border_style="dim", padding=(0, 2)), table], padding=(0, 3)))
 
 
-def episode_start(result: Evaluation, episode: int = 0) -> World:
-    return result.worlds.world(episode).clone()
+def first_episode(program: Program, result: Evaluation) -> list[World]:
+    """All states of the first episode."""
+    task = result.task
+    return frames_of_program(
+        result.worlds.world(0), compile_programs(program), task.horizon(result.size), task.hooks
+    )
 
 
 def save_episode(program: Program, result: Evaluation, file: Path) -> None:
     """Save the first episode as a GIF."""
     if file.suffix.lower() != ".gif":
         raise ValueError(f"--gif: expected a name that ends in .gif, found {str(file)!r}")
-    save_gif(frames_of(program, episode_start(result), result.task, result.task.horizon(result.size)), file)
+    save_gif(first_episode(program, result), file)
 
 
 LONGEST_SHOW = 12.0  # seconds
@@ -276,15 +299,14 @@ def play(program: Program, result: Evaluation) -> None:
     """Play the first episode in the terminal, where there is one."""
     if not out.is_terminal:
         return
-    start = episode_start(result)
-    frames = frames_of(program, start, result.task, result.task.horizon(result.size))
+    frames = first_episode(program, result)
     if frames[0].size[1] * 2 > out.width or frames[0].size[0] + 3 > out.height:
         out.print("[dim]the world is larger than the terminal; --gif shows it[/dim]")
         return
     pause = min(0.15, LONGEST_SHOW / len(frames))
     with Live(console=out, auto_refresh=False, transient=True) as live:
         for step, world in enumerate(frames):
-            value = result.task.value(world, start)
+            value = result.task.value(world, frames[0])
             line = Text(f"step {step} of {len(frames) - 1}   value {value:.2f}", "dim")
             live.update(Group(to_text(world), line), refresh=True)
             time.sleep(pause)
@@ -297,7 +319,10 @@ def trace(
     task: TaskOption,
     expression: ExpressionOption = None,
     seed: SeedOption = 0,
-    episode: Annotated[int, typer.Option("--episode", min=0, help="Which of the seed's worlds; `leaps run` numbers them from 0.")] = 0,
+    episode: Annotated[
+        int,
+        typer.Option("--episode", min=0, help="Which of the seed's worlds; `leaps run` numbers them from 0."),
+    ] = 0,
     size: SizeOption = None,
     steps: Annotated[int | None, typer.Option("--steps", min=1, help="Stop after so many actions.")] = None,
     json_: JsonOption = False,
@@ -367,7 +392,9 @@ def agent_of(world: World) -> list[Any]:
     return [row, column, HEADINGS[heading]]
 
 
-def tests_of(tests: "tuple[tuple[Conditional, bool], ...] | list[tuple[Conditional, bool]]") -> list[dict[str, Any]]:
+def tests_of(
+    tests: "tuple[tuple[Conditional, bool], ...] | list[tuple[Conditional, bool]]",
+) -> list[dict[str, Any]]:
     return [
         {
             "statement": head_tokens(statement)[0],
@@ -395,13 +422,15 @@ def print_step(number: int, path: list[str], tests: list[dict[str, Any]], world:
 
 @app.command()
 def conform(
-    file: Annotated[Path, typer.Argument(metavar="FILE.jsonl", help="Recorded runs, one JSON object a line.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.jsonl", help="Recorded runs, one JSON object a line.")
+    ],
     json_: JsonOption = False,
 ) -> None:
     """Check the executor and the interpreter against recorded runs.
 
-    Two kinds of record are known: traces (program, grid, agent, actions, halted, final_grid, final_agent) and task
-    runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees.
+    Two kinds of record are known: traces (program, grid, agent, actions, halted, final_grid, final_agent) and
+    task runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees.
     """
     count, disagreements = check_records(file)
     agree = count - len(disagreements)
@@ -411,13 +440,17 @@ def conform(
                 "records": count,
                 "agree": agree,
                 "disagreements": [
-                    {"line": d.line, "program": d.program, "runner": d.runner, "what": d.what} for d in disagreements
+                    {"line": d.line, "program": d.program, "runner": d.runner, "what": d.what}
+                    for d in disagreements
                 ],
             }
         )
     else:
         for disagreement in disagreements[:5]:
-            out.print(f"[red]line {disagreement.line}[/red], {disagreement.runner}: {disagreement.what}", markup=True)
+            out.print(
+                f"[red]line {disagreement.line}[/red], {disagreement.runner}: {disagreement.what}",
+                markup=True,
+            )
             out.print(f"  {disagreement.program}", style="dim", markup=False)
         if len(disagreements) > 5:
             out.print(f"… and {len(disagreements) - 5} more")
@@ -434,7 +467,11 @@ def main() -> None:
         if isinstance(error, BrokenPipeError):  # the reader of our output has gone
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
-        message = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) and error.filename else str(error)
+        message = (
+            f"{error.filename}: {error.strerror}"
+            if isinstance(error, OSError) and error.filename
+            else str(error)
+        )
         err.print("[red]error[/red]: ", end="")
         err.print(message, markup=False, soft_wrap=True)
         sys.exit(2)

@@ -1,8 +1,8 @@
 """Check both ways of running a program against recorded runs of another implementation.
 
-A record is one JSON object a line. A trace has `program`, `grid`, `agent`, `actions`, `halted`, `final_grid` and
-`final_agent`; a task run has `task`, `program`, `grid`, `agent`, `steps` and `return`. `tests/golden` holds runs of
-the paper authors' interpreter in this form.
+A record is one JSON object a line. A trace has `program`, `grid`, `agent`, `actions`, `halted`,
+`final_grid` and `final_agent`; a task run has `task`, `program`, `grid`, `agent`, `steps` and `return`.
+`tests/golden` holds runs of the paper authors' interpreter in this form.
 """
 
 import json
@@ -58,7 +58,9 @@ def read_records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             record = json.loads(line)
         except json.JSONDecodeError as error:
-            raise ValueError(f"line {number}: expected a JSON object, found {line[:40]!r} ({error.msg})") from None
+            raise ValueError(
+                f"line {number}: expected a JSON object, found {line[:40]!r} ({error.msg})"
+            ) from None
         if not isinstance(record, dict):
             raise ValueError(f"line {number}: expected a JSON object, found {line[:40]!r}")
         yield number, record
@@ -80,7 +82,9 @@ def _world(record: dict[str, Any], prefix: str = "") -> World:
     match agent:
         case [int(row), int(column), str(heading)] if heading in tuple(HEADINGS):
             return World.of(rows, row, column, HEADINGS.index(heading))
-    raise ValueError(f"the field '{prefix}agent' must be [row, column, one of N E S W], found {json.dumps(agent)[:60]}")
+    raise ValueError(
+        f"the field '{prefix}agent' must be [row, column, one of N E S W], found {json.dumps(agent)[:60]}"
+    )
 
 
 def _executed(program: Program, start: World, horizon: int, task: Task | None) -> Observed:

@@ -1,6 +1,7 @@
 """The tasks as Gymnasium environments: one world, or thousands that step together in compiled code.
 
-    import gymnasium
+    import gymnasium, leaps
+
     env = gymnasium.make("Karel/Maze-v0", observation="perceptions")
     many = gymnasium.make_vec("Karel/Maze-v0", num_envs=1024, observation="grid", size=(8, 8))
 
@@ -25,14 +26,11 @@ from leaps.karel.physics import MOVED, NOTHING, act, strides
 from leaps.karel.world import EXIT, LANGUAGE, World, Worlds, copy_world, flatten, world_at
 from leaps.parallel import share
 from leaps.randomness import seed_stream
-from leaps.registration import register_environments
 from leaps.tasks import Task, get
 from leaps.tasks.task import draw_world
 
 Observation = Literal["grid", "perceptions"]
 Arrays = NDArray[np.uint8]
-
-register_environments()
 
 
 @jit
@@ -114,7 +112,9 @@ def _renew_range(
 class Simulation:
     """Many worlds of one task that step together: what both environments are made of."""
 
-    def __init__(self, task: Task, count: int, size: tuple[int, int] | None = None, horizon: int | None = None) -> None:
+    def __init__(
+        self, task: Task, count: int, size: tuple[int, int] | None = None, horizon: int | None = None
+    ) -> None:
         self.task = task
         self.size = task.check_size(size)
         self.horizon = task.horizon(self.size) if horizon is None else horizon
@@ -187,7 +187,7 @@ class Simulation:
         return planes(self.worlds) if observation == "grid" else perceptions(self.worlds)
 
 
-def observation_space(observation: Observation, size: tuple[int, int]) -> spaces.Box:
+def observation_space(observation: Observation, size: tuple[int, int]) -> spaces.Space[Arrays]:
     """What one world's observation looks like."""
     if observation == "grid":
         return spaces.Box(0, 1, (*size, PLANES), np.uint8)
@@ -199,8 +199,8 @@ def observation_space(observation: Observation, size: tuple[int, int]) -> spaces
 class KarelEnv(gymnasium.Env[Arrays, np.int64]):
     """One world of a task.
 
-    observation: "grid", all of it as [height, width, 16] planes of 0 and 1 (Karel facing N, E, S, W; wall; 0 to 10
-    markers), or "perceptions", the five that programs have. size: (height, width) with the border wall.
+    observation: "grid", all of it as [height, width, 16] planes of 0 and 1 (Karel facing N, E, S, W; wall;
+    0 to 10 markers), or "perceptions", the five that programs have. size: (height, width) with the border.
     """
 
     metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 8}  # noqa: RUF012  Gymnasium's own form
@@ -228,7 +228,9 @@ class KarelEnv(gymnasium.Env[Arrays, np.int64]):
         """The world as it is now."""
         return self.simulation.worlds.world(0)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Arrays, dict[str, Any]]:
         """Draw an initial state; the same seed gives the same sequence of them."""
         super().reset(seed=seed, options=options)
         self.simulation.seed(0, int(self.np_random.integers(2**62)), 0)
@@ -255,9 +257,9 @@ class KarelEnv(gymnasium.Env[Arrays, np.int64]):
 class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
     """Many worlds of a task that step together in compiled code. Arguments as for `KarelEnv`.
 
-    autoreset_mode: what happens when an episode ends. "next-step" (Gymnasium's default): the next step ignores the
-    action and returns the new initial state. "same-step": the new initial state is returned at once, and the last
-    one is in info["final_obs"].
+    autoreset_mode: what happens when an episode ends. "next-step" (Gymnasium's default): the next step
+    ignores the action and returns the new initial state. "same-step": the new initial state is returned at
+    once, and the last one is in info["final_obs"].
     """
 
     metadata = {  # noqa: RUF012
@@ -300,7 +302,7 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Draw initial states. A seed for all makes world `i` follow stream `i` of it; a list has one per world."""
+        """Draw initial states. Of one seed, world `i` follows stream `i`; a list has a seed per world."""
         if seed is None or isinstance(seed, int):
             super().reset(seed=seed, options=options)
             base = int(self.np_random.integers(2**62))
@@ -324,7 +326,9 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
         if actions.shape != (self.num_envs,):
             raise ValueError(f"expected {self.num_envs} actions, one per world, found shape {actions.shape}")
         if actions.min() < 0 or actions.max() >= len(LANGUAGE.actions):
-            raise ValueError(f"an action is 0 to {len(LANGUAGE.actions) - 1}, found {actions.min()} to {actions.max()}")
+            raise ValueError(
+                f"an action is 0 to {len(LANGUAGE.actions) - 1}, found {actions.min()} to {actions.max()}"
+            )
         info: dict[str, Any] = {}
         if not self.same_step and self._ended.any():
             self.simulation.renew(self._ended)
@@ -345,6 +349,3 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
         if self.render_mode == "rgb_array":
             return tuple(np.asarray(to_image(world).convert("RGB")) for world in worlds)
         return None
-
-
-

@@ -46,16 +46,19 @@ class Evaluation:
 
     def count(self, outcome: Outcome) -> NDArray[np.int64]:
         """[programs] how many episodes came to their end in this way."""
-        return (self.rollouts.outcome == outcome).sum(axis=1)
+        return np.asarray((self.rollouts.outcome == outcome).sum(axis=1))
 
 
 def encode(text: str, language: Language = LANGUAGE) -> NDArray[np.uint8]:
-    """Read a program into token ids, or raise the error that `leaps.dsl.text.parse` raises."""
+    """Read words into token ids, quickly. Whether they are a program is for the compiler to say."""
     ids = language.ids
     try:
-        return np.array([ids[word] for word in text.split()], np.uint8)
+        tokens = np.array([ids[word] for word in text.split()], np.uint8)
     except KeyError:  # a comment, or a mistake: the parser knows
+        tokens = None
+    if tokens is None or language.pad in tokens:
         return language.encode(tokens_of(parse(text, language)))
+    return tokens
 
 
 def compile_programs(programs: Programs) -> Compiled:

@@ -66,7 +66,7 @@ def inlined(function: F) -> F:
 
 @cache
 def pointer(function: Callable[..., Any], signature: Any) -> Any:
-    """Compile `function` to a native function of the given type, which kernels can be handed as an argument."""
+    """Compile `function` to a native function of the given type, to be handed to kernels as an argument."""
     native = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
     native.enable_caching()
     _with_stamp(native, function)

@@ -1,8 +1,10 @@
-"""Tell Gymnasium of the Karel environments: `gymnasium.make("Karel/Maze-v0")` works once LEAPS is installed.
+"""Tell Gymnasium of the Karel environments: after `import leaps`, `gymnasium.make("Karel/Maze-v0")` works.
 
-Gymnasium calls `register_environments` when it is imported, so this module imports nothing else of the
-project: the environments themselves are loaded when one is made.
+Only names are registered: the environments themselves are imported when one is made. Where Gymnasium is not
+installed (a machine that only trains, say), nothing is missed.
 """
+
+from importlib.util import find_spec
 
 TASK_OF = {
     "StairClimber": "stair-climber",
@@ -20,14 +22,14 @@ TASK_OF = {
 
 def register_environments() -> None:
     """Register the ten tasks, each as a single and as a vector environment."""
+    if find_spec("gymnasium") is None:
+        return
     import gymnasium
 
     for name, task in TASK_OF.items():
-        environment = f"Karel/{name}-v0"
-        if environment not in gymnasium.registry:
-            gymnasium.register(
-                environment,
-                entry_point="leaps.env:KarelEnv",
-                vector_entry_point="leaps.env:KarelVectorEnv",
-                kwargs={"task": task},
-            )
+        gymnasium.register(
+            f"Karel/{name}-v0",
+            entry_point="leaps.env:KarelEnv",
+            vector_entry_point="leaps.env:KarelVectorEnv",
+            kwargs={"task": task},
+        )

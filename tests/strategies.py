@@ -1,11 +1,10 @@
-"""Random programs and worlds for property tests: nastier than what the project itself draws."""
+"""Random programs and worlds for property tests, nastier than what the project itself draws; and equality."""
 
+import numpy as np
 from hypothesis import strategies as st
 
 from leaps.dsl.syntax import Action, Block, Condition, If, IfElse, Program, Repeat, Statement, While
-from leaps.karel.world import EXIT, FLOOR, LANGUAGE, WALL, World, clear, place_karel
-
-import numpy as np
+from leaps.karel.world import EXIT, FLOOR, LANGUAGE, WALL, World, Worlds, clear, place_karel
 
 conditions = st.builds(Condition, st.sampled_from(LANGUAGE.perceptions), st.booleans())
 actions: st.SearchStrategy[Statement] = st.builds(Action, st.sampled_from(LANGUAGE.actions))
@@ -40,7 +39,9 @@ def worlds(draw: st.DrawFn) -> World:
     )
     clear(world)
     inner = (height - 2) * (width - 2)
-    ground = draw(st.lists(st.sampled_from([FLOOR] * 6 + [WALL] * 3 + [EXIT]), min_size=inner, max_size=inner))
+    ground = draw(
+        st.lists(st.sampled_from([FLOOR] * 6 + [WALL] * 3 + [EXIT]), min_size=inner, max_size=inner)
+    )
     markers = draw(st.lists(st.sampled_from([0, 0, 0, 1, 2, 9, 10]), min_size=inner, max_size=inner))
     world.ground[1:-1, 1:-1] = np.reshape(ground, (height - 2, width - 2))
     world.markers[1:-1, 1:-1] = np.reshape(markers, (height - 2, width - 2))
@@ -49,3 +50,8 @@ def worlds(draw: st.DrawFn) -> World:
     place_karel(world, row, column, draw(st.integers(0, 3)))
     world.markers[world.ground == WALL] = 0
     return world
+
+
+def same(one: World | Worlds, other: World | Worlds) -> bool:
+    """Whether two worlds, or two batches of them, are equal in everything."""
+    return all(np.array_equal(getattr(one, field), getattr(other, field)) for field in one._fields)

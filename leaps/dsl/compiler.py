@@ -26,17 +26,14 @@ from leaps.dsl.syntax import MAX_NESTING
 from leaps.jit import jit
 from leaps.parallel import share
 
-# A table entry is `operation + (place << SHIFT)`; an operation below OPERATIONS is an action.
+# A table entry is `operation + (place << SHIFT)`; an operation below HALT is an action.
 SHIFT = 8
 HALT, STUCK, SET, LOOP, HOLE = 251, 252, 253, 254, 255
 OPERATION = 255
-MAX_ACTIONS = HALT
-
-VALID, INVALID = 0, 1
 
 
 class Compiled(NamedTuple):
-    """Programs ready to run. Program `i` owns rows `start[i]` to `start[i + 1]` of the table and of the loops."""
+    """Programs ready to run. Program `i` owns rows `start[i]` to `start[i + 1]` of table and loops."""
 
     table: NDArray[np.int32]
     """[rows, codes] entries: operation and following place (for SET and LOOP: which loop)"""
@@ -48,17 +45,17 @@ class Compiled(NamedTuple):
     """[programs] the place where a program begins; -1 if it is not a program"""
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
         return len(self.entry)
 
 
 # Kinds as plain numbers, for compiled code.
-_ACTION, _COUNT, _NOT = int(Kind.ACTION), int(Kind.COUNT), int(Kind.NOT)
+_ACTION, _OPEN_C = int(Kind.ACTION), int(Kind.OPEN_C)
 _CLOSE_M, _CLOSE_W, _CLOSE_R = int(Kind.CLOSE_M), int(Kind.CLOSE_W), int(Kind.CLOSE_R)
 _CLOSE_I, _CLOSE_E = int(Kind.CLOSE_I), int(Kind.CLOSE_E)
-_OPEN_M, _OPEN_W, _OPEN_R = int(Kind.OPEN_M), int(Kind.OPEN_W), int(Kind.OPEN_R)
+_OPEN_W, _OPEN_R = int(Kind.OPEN_W), int(Kind.OPEN_R)
 _OPEN_I, _OPEN_E = int(Kind.OPEN_I), int(Kind.OPEN_E)
-_IFELSE, _PAD = int(Kind.IFELSE), int(Kind.PAD)
+_PAD = int(Kind.PAD)
 _STATE_DEF, _STATE_END, _NO_BLOCK = int(State.DEF), int(State.END), int(Block.NONE)
 _DEEPEST = MAX_NESTING + 2
 
@@ -172,7 +169,7 @@ def _compile_one(
             depth -= 1
             position -= 2
         elif kind in (_OPEN_W, _OPEN_I):
-            negated = kinds[tokens[position - 3]] != np.uint8(Kind.OPEN_C)
+            negated = kinds[tokens[position - 3]] != _OPEN_C
             perception = arguments[tokens[position - 3 if negated else position - 2]]
             if kind == _OPEN_W:
                 begin = other[depth]
@@ -247,6 +244,10 @@ def compile_tokens(tokens: NDArray[np.uint8], language: Language, truth: NDArray
     if tokens.ndim != 2 or tokens.dtype != np.uint8:
         raise ValueError(
             f"tokens: expected uint8[programs, length], found {tokens.dtype}{list(tokens.shape)}"
+        )
+    if truth.ndim != 2 or len(truth) != len(language.perceptions):
+        raise ValueError(
+            f"truth: expected bool[{len(language.perceptions)} perceptions, codes], found {list(truth.shape)}"
         )
     tokens = np.ascontiguousarray(tokens)
     start = _row_bounds(tokens, language.pad)

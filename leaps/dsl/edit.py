@@ -1,8 +1,9 @@
-"""How far two programs are apart, in statements, as the paper's debugging study counts (appendix "Human Debugging").
+"""How far two programs are apart, in statements, as the paper's study of human debugging counts.
 
-Adding, removing or changing an action, or an IF, WHILE, IFELSE, REPEAT or ELSE with its condition or count,
-is one edit: the Levenshtein distance of the two lists of statements. Where a block ends doesn't count there,
-so wrapping ten statements into a loop is one edit; but programs that differ are never 0 apart.
+Appendix "Interpretability: Human Debugging": adding, removing or changing an action, or an IF, WHILE, IFELSE,
+REPEAT or ELSE with its condition or count, is one edit: the Levenshtein distance of the two lists of
+statements. Where a block ends doesn't count there, so wrapping ten statements into a loop is one edit; but
+programs that differ are never 0 apart.
 """
 
 from collections.abc import Sequence

@@ -84,6 +84,8 @@ class Language:
     def __post_init__(self) -> None:
         if not self.actions or not self.perceptions:
             raise ValueError("a language needs at least one action and one perception")
+        if self.max_repeat < 0:
+            raise ValueError(f"max_repeat must be 0 or more, found {self.max_repeat}")
         for name in self.tokens:
             if not name or any(c.isspace() or c == "#" for c in name):
                 raise ValueError(f"{name!r} can't be a token: expected a name without white space or '#'")
@@ -153,7 +155,10 @@ class Language:
 
     def batch(self, programs: Sequence[NDArray[np.uint8]], length: int | None = None) -> NDArray[np.uint8]:
         """Stack programs of different lengths into one array, filled up with `<pad>`."""
-        width = max((len(ids) for ids in programs), default=0) if length is None else length
+        longest = max((len(ids) for ids in programs), default=0)
+        width = longest if length is None else length
+        if longest > width:
+            raise ValueError(f"expected programs of at most {width} tokens, found one of {longest}")
         out = np.full((len(programs), width), self.pad, np.uint8)
         for row, ids in zip(out, programs, strict=True):
             row[: len(ids)] = ids

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.dsl.language import Kind, Language
+from leaps.dsl.syntax import MAX_NESTING
 
 
 class Block(IntEnum):
@@ -54,7 +55,7 @@ STATES = 31
 
 def _transitions() -> list[tuple[int, Kind, int, Block]]:
     """All (state, kind of token, next state, block that it opens), except those that close a block."""
-    rows = [
+    rows: list[tuple[int, Kind, int, Block]] = [
         (State.DEF, Kind.DEF, State.RUN, Block.NONE),
         (State.RUN, Kind.RUN, State.OPEN_PROGRAM, Block.NONE),
         (State.OPEN_PROGRAM, Kind.OPEN_M, State.FIRST, Block.PROGRAM),
@@ -64,13 +65,12 @@ def _transitions() -> list[tuple[int, Kind, int, Block]]:
         (State.OPEN_ELSE, Kind.OPEN_E, State.FIRST, Block.ELSE),
         (State.END, Kind.PAD, State.END, Block.NONE),
     ]
-    all_rows: list[tuple[int, Kind, int, Block]] = [*rows]
     for begin in (State.FIRST, State.MORE):
-        all_rows.append((begin, Kind.ACTION, State.MORE, Block.NONE))
-        all_rows.append((begin, Kind.REPEAT, State.COUNT, Block.NONE))
-        all_rows += [(begin, kind, base, Block.NONE) for kind, (base, _, _) in CONDITIONAL.items()]
+        rows.append((begin, Kind.ACTION, State.MORE, Block.NONE))
+        rows.append((begin, Kind.REPEAT, State.COUNT, Block.NONE))
+        rows += [(begin, kind, base, Block.NONE) for kind, (base, _, _) in CONDITIONAL.items()]
     for base, opening, block in CONDITIONAL.values():
-        all_rows += [
+        rows += [
             (base + OPEN_CONDITION, Kind.OPEN_C, base + PERCEPTION_OR_NOT, Block.NONE),
             (base + PERCEPTION_OR_NOT, Kind.PERCEPTION, base + CLOSE_CONDITION, Block.NONE),
             (base + PERCEPTION_OR_NOT, Kind.NOT, base + OPEN_NEGATED, Block.NONE),
@@ -80,7 +80,7 @@ def _transitions() -> list[tuple[int, Kind, int, Block]]:
             (base + CLOSE_CONDITION, Kind.CLOSE_C, base + OPEN_BODY, Block.NONE),
             (base + OPEN_BODY, opening, State.FIRST, block),
         ]
-    return all_rows
+    return rows
 
 
 # The token that closes each block, and what is expected after it.
@@ -101,8 +101,8 @@ def _tables() -> tuple[NDArray[np.int8], ...]:
     need[[State.MORE, State.END]] = 0
     closing[Block.NONE] = 0
     for _ in range(STATES):  # shortest completions; each round settles at least one more
-        for block, (_, after) in CLOSE.items():
-            closing[block] = min(closing[block], 1 + need[after])
+        for block, (_, expected) in CLOSE.items():
+            closing[block] = min(closing[block], 1 + need[expected])
         for state, kind, after, opened in _transitions():
             if kind != Kind.PAD:
                 need[state] = min(need[state], 1 + need[after] + closing[opened], unreachable)
@@ -114,9 +114,9 @@ def _tables() -> tuple[NDArray[np.int8], ...]:
         following[state, :, kind] = after
         change[state, :, kind] = need[after] + closing[opened] - need[state]
         opens[state, kind] = opened
-    for block, (kind, after) in CLOSE.items():
-        following[State.MORE, block, kind] = after
-        change[State.MORE, block, kind] = need[after] - closing[block]
+    for block, (kind, expected) in CLOSE.items():
+        following[State.MORE, block, kind] = expected
+        change[State.MORE, block, kind] = need[expected] - closing[block]
     change[State.END, :, Kind.PAD] = -1  # padding after the end takes no room
     return following, change, opens, need, closing
 
@@ -129,6 +129,10 @@ opens a block nor leaves the stack alone closes the innermost one."""
 CLOSES = np.zeros(len(Kind), np.bool_)
 CLOSES[[kind for kind, _ in CLOSE.values()]] = True
 
+NESTS = np.zeros(len(Kind), np.bool_)
+NESTS[[Kind.REPEAT, *CONDITIONAL]] = True
+"""[kinds] the statements that have blocks of their own"""
+
 SHORTEST = int(NEED[State.DEF])
 """tokens of the shortest program, `DEF run m( action m)`"""
 
@@ -137,12 +141,12 @@ class SyntaxMask:
     """Follow a batch of programs as they are written, and say what each may go on with.
 
     >>> from leaps.karel import LANGUAGE
-    >>> mask = SyntaxMask(LANGUAGE, batch=1, max_length=5)
+    >>> mask, written = SyntaxMask(LANGUAGE, batch=1, max_length=5), []
     >>> while (allowed := mask.allowed()[0]).any() and not mask.done.all():
-    ...     token = allowed.argmax()
-    ...     mask.advance(np.array([token]))
-    ...     print(LANGUAGE.tokens[token], end=" ")
-    DEF run m( move m) 
+    ...     mask.advance(np.array([allowed.argmax()]))
+    ...     written.append(LANGUAGE.tokens[allowed.argmax()])
+    >>> " ".join(written)
+    'DEF run m( move m)'
     """
 
     def __init__(self, language: Language, batch: int, max_length: int) -> None:
@@ -160,26 +164,32 @@ class SyntaxMask:
     @property
     def done(self) -> NDArray[np.bool_]:
         """[batch] which programs are complete."""
-        return self.state == State.END
+        return np.asarray(self.state == State.END)
 
     def _block(self) -> NDArray[np.int8]:
         return np.asarray(self.stack[np.arange(len(self.state)), self.depth])
 
-    def allowed(self) -> NDArray[np.bool_]:
-        """[batch, tokens] which tokens may come next; a complete program takes only `<pad>`."""
+    def _allowed_kinds(self) -> NDArray[np.bool_]:
+        """[batch, kinds]"""
         block = self._block()
         legal = NEXT[self.state, block] >= 0
         fits = self.owed[:, None] + 1 + CHANGE[self.state, block] <= self.left[:, None]
-        return (legal & fits)[:, self.language.kinds]
+        deepest = self.depth > MAX_NESTING  # the program itself is a block, too
+        return np.asarray(legal & fits & ~(deepest[:, None] & NESTS))
+
+    def allowed(self) -> NDArray[np.bool_]:
+        """[batch, tokens] which tokens may come next; a complete program takes only `<pad>`."""
+        return np.asarray(self._allowed_kinds()[:, self.language.kinds])
 
     def advance(self, tokens: NDArray[np.integer]) -> None:
         """Append one token to each program."""
         kind = self.language.kinds[tokens]
         rows, block = np.arange(len(self.state)), self._block()
-        following = NEXT[self.state, block, kind]
-        if (following < 0).any():
-            bad = int((following < 0).argmax())
+        refused = ~self._allowed_kinds()[rows, kind]
+        if refused.any():
+            bad = int(refused.argmax())
             raise ValueError(f"program {bad} can't go on with {self.language.tokens[int(tokens[bad])]!r}")
+        following = NEXT[self.state, block, kind]
         opened = OPENS[self.state, kind]
         self.owed += CHANGE[self.state, block, kind]
         self.owed[kind == Kind.PAD] = 0

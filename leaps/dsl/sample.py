@@ -6,14 +6,18 @@ make up programs draw millions.
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leaps.dsl.language import Kind, Language
-from leaps.dsl.mask import SHORTEST
+from leaps.dsl.syntax import MAX_NESTING
 from leaps.jit import jit
 from leaps.randomness import Stream, below, seed_stream, uniform
+
+DEEPEST = 1000
+"""a limit for max_depth that nobody will reach"""
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class ProgramDistribution:
     """expansions of the grammar within each other; below that only actions are drawn. A statement within a
     statement is two: the statement becomes, say, a sequence, and the sequence becomes two statements"""
     max_nesting: int = 4
-    """loops and conditionals within each other; below that only actions are drawn"""
+    """loops and conditionals within each other; in the innermost only actions are drawn"""
 
     def __post_init__(self) -> None:
         for name, shares in (
@@ -47,10 +51,37 @@ class ProgramDistribution:
         ):
             if min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
                 raise ValueError(f"the shares of {name} must be 0 or more and add up to 1, found {shares}")
+        if not 0 <= self.negation <= 1:
+            raise ValueError(f"negation must be a share from 0 to 1, found {self.negation}")
+        if not (0 <= self.max_depth <= DEEPEST and 0 <= self.max_nesting <= MAX_NESTING):
+            raise ValueError(
+                f"expected max_depth from 0 to {DEEPEST} and max_nesting from 0 to {MAX_NESTING}, "
+                f"found {self.max_depth} and {self.max_nesting}"
+            )
 
     @property
     def statements(self) -> tuple[float, ...]:
         return self.while_, self.repeat, self.sequence, self.action, self.if_, self.if_else
+
+    def shortest(self) -> int:
+        """Tokens of the shortest program that can be drawn."""
+        condition = 3 if self.negation < 1 else 6
+
+        @cache
+        def statement(depth: int, nesting: int) -> int:
+            if depth > self.max_depth or nesting >= self.max_nesting or self.action > 0:
+                return 1
+            inside = statement(depth + 2, nesting + 1)
+            lengths = [
+                (self.sequence, 2 * statement(depth + 2, nesting) if self.sequence > 0 else 0),
+                (self.repeat, 4 + inside),
+                (self.while_, 3 + condition + inside),
+                (self.if_, 3 + condition + inside),
+                (self.if_else, 6 + condition + 2 * inside),
+            ]
+            return min(length for share, length in lengths if share > 0)
+
+        return 4 + statement(0, 0)
 
     def tables(self) -> "Tables":
         """The distribution as compiled code takes it: cumulative shares, and the rest."""
@@ -101,7 +132,9 @@ K_ELSE, K_OPEN_E, K_CLOSE_E = int(Kind.ELSE), int(Kind.OPEN_E), int(Kind.CLOSE_E
 
 
 @jit
-def write_condition(stream: Stream, tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], at: int) -> int:
+def write_condition(
+    stream: Stream, tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], at: int
+) -> int:
     """Write a random condition, brackets included, from out[at] on; return the position after it."""
     _, _, perceptions, rest = tables
     at = _put(out, at, first[K_OPEN_C])
@@ -115,7 +148,9 @@ def write_condition(stream: Stream, tables: Tables, first: NDArray[np.uint8], ou
     return _put(out, at, first[K_CLOSE_C])
 
 
-_STATEMENT = len(Kind)  # waiting to be expanded; smaller numbers are tokens (their kinds) waiting to be written
+_STATEMENT = len(
+    Kind
+)  # waiting to be expanded; smaller numbers are tokens (their kinds) waiting to be written
 
 
 @jit
@@ -137,13 +172,15 @@ def write_statement(
     waiting = np.empty((6 * (int(rest[1]) + 3), 3), np.int64)  # an expansion leaves at most six
     top = push(waiting, 0, _STATEMENT, depth, nesting)
     while top > 0:
+        if at > len(out):
+            return at
         top -= 1
         what, depth, nesting = waiting[top, 0], waiting[top, 1], waiting[top, 2]
         if what != _STATEMENT:
             at = _put(out, at, first[what])
             continue
         kind = _ACTION
-        if depth <= rest[1] and nesting <= rest[2]:
+        if depth <= rest[1] and nesting < rest[2]:
             kind = choose(stream, statements)
         if kind == _ACTION:
             at = _put(out, at, first[K_ACTION] + choose(stream, actions))
@@ -185,7 +222,7 @@ def write_program(
         at = _put(out, 0, first[K_DEF])
         at = _put(out, at, first[K_RUN])
         at = _put(out, at, first[K_OPEN_M])
-        at = write_statement(stream, tables, first, out, at, 1, 0)
+        at = write_statement(stream, tables, first, out, at, 0, 0)
         at = _put(out, at, first[K_CLOSE_M])
         if at <= len(out):
             out[at:] = pad
@@ -211,15 +248,21 @@ def sample_programs(
     *,
     first: int = 0,
 ) -> NDArray[np.uint8]:
-    """Draw programs as token ids, [count, max_length]. Program `i` depends on the seed and `first + i` alone."""
+    """Draw programs as token ids, [count, max_length].
+
+    Program `i` depends on the seed and on `first + i` alone.
+    """
     if len(distribution.actions) != len(language.actions):
-        raise ValueError(f"expected {len(language.actions)} shares of actions, found {len(distribution.actions)}")
+        raise ValueError(
+            f"expected {len(language.actions)} shares of actions, found {len(distribution.actions)}"
+        )
     if len(distribution.perceptions) != len(language.perceptions):
         raise ValueError(
-            f"expected {len(language.perceptions)} shares of perceptions, found {len(distribution.perceptions)}"
+            f"expected {len(language.perceptions)} shares of perceptions, "
+            f"found {len(distribution.perceptions)}"
         )
-    if max_length < SHORTEST:
-        raise ValueError(f"max_length={max_length} is too short; the shortest program has {SHORTEST} tokens")
+    if max_length < (shortest := distribution.shortest()):
+        raise ValueError(f"max_length={max_length} is too short; the shortest program has {shortest} tokens")
     if seed < 0:
         raise ValueError(f"a seed is 0 or more, found {seed}")
     out = np.empty((count, max_length), np.uint8)

@@ -1,7 +1,7 @@
 """A program as a tree of frozen dataclasses.
 
-    >>> Program((While(Condition("frontIsClear"), (Action("move"),)),)).body[0].condition.negated
-    False
+>>> Program((While(Condition("frontIsClear"), (Action("move"),)),)).body[0].condition.negated
+False
 """
 
 from collections.abc import Iterator

@@ -6,7 +6,7 @@ and line breaks don't matter, and a `#` starts a comment.
 
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from leaps.dsl.language import FIXED_TOKENS, Kind, Language
@@ -56,7 +56,8 @@ def _excerpt(source: str, line_start: int, start: int, end: int) -> str:
     before, after = "… " if left > line_start else "", " …" if right < line_end else ""
     shown = "".join(c if c.isprintable() else " " for c in source[left:right])
     carets = "^" * max(1, min(end, right) - start)
-    return f"  {before}{shown.rstrip() if not after else shown}{after}\n  {' ' * (len(before) + start - left)}{carets}"
+    line = shown + after if after else shown.rstrip()
+    return f"  {before}{line}\n  {' ' * (len(before) + start - left)}{carets}"
 
 
 class Word(NamedTuple):
@@ -116,17 +117,29 @@ def _check(source: str, language: Language) -> list[str]:
         if not tokens:
             raise ProgramError("the text is empty, expected DEF", source.strip(), 0, 0, 0)
         missing = expected(language, state, stack[-1])
-        raise ProgramError(f"the program ends here, expected {missing}", source[:end] + " ", end + 1, end + 1, len(tokens))
+        raise ProgramError(
+            f"the program ends here, expected {missing}", source[:end] + " ", end + 1, end + 1, len(tokens)
+        )
     return tokens
 
 
 def _unknown(text: str, language: Language, state: int, block: int) -> str:
-    count = re.fullmatch(r"R=-?\d+", text)
-    if count:
-        return f"found {_shorten(text)}, expected R=0 to R={language.max_repeat}"
-    close = difflib.get_close_matches(text, language.tokens[:-1], n=1) if len(text) < 40 else []
-    hint = f"did you mean {close[0]!r}?" if close else f"expected {expected(language, state, block)}"
+    allowed = automaton_allows(state, block)
+    if re.fullmatch(r"R=-?\d+", text):
+        return f"found {_shorten(text)}, expected {expected(language, state, block)}"
+    fitting = [name for name, kind in zip(language.tokens, language.kinds, strict=True) if kind in allowed]
+    meant = _closest(text, fitting) or _closest(text, language.tokens[:-1])
+    hint = f"did you mean {meant!r}?" if meant else f"expected {expected(language, state, block)}"
     return f"{_shorten(text)} is not a token of this language; {hint}"
+
+
+def _closest(text: str, names: Sequence[str]) -> str | None:
+    """The name that was probably meant, whatever its case."""
+    if len(text) > 40:
+        return None
+    folded = {name.casefold(): name for name in reversed(names)}
+    close = difflib.get_close_matches(text.casefold(), folded, n=1)
+    return folded[close[0]] if close else None
 
 
 def _shorten(text: str) -> str:

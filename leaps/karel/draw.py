@@ -17,12 +17,12 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 from rich.text import Text
 
 from leaps.dsl.compiler import Compiled
 from leaps.karel.executor import NO_ACTION, Hooks, replay, run
-from leaps.karel.world import EAST, NORTH, SOUTH, WALL, WEST, World, Worlds
+from leaps.karel.world import EAST, LANGUAGE, NORTH, SOUTH, WALL, WEST, World, Worlds
 
 PAGE_COLOUR = "#ffffff"
 FLOOR_COLOUR = "#fbfaf7"
@@ -55,12 +55,13 @@ Cell = tuple[int, int]
 """row and column"""
 Point = tuple[float, float]
 """x and y in pixels, y downwards"""
+Points = tuple[Point, ...]
 
 
 class Area(NamedTuple):
-    """What lies to the right of one who walks along the loops. Corners are rounded."""
+    """What lies inside an odd number of loops. Corners are rounded."""
 
-    loops: list[list[Point]]
+    loops: tuple[Points, ...]
     colour: str
     radius: float = 0.0
 
@@ -68,7 +69,7 @@ class Area(NamedTuple):
 class Line(NamedTuple):
     """A line with round ends and joins."""
 
-    points: list[Point]
+    points: Points
     width: float
     colour: str
 
@@ -99,7 +100,8 @@ class Picture(NamedTuple):
     width: int
     height: int
     title: str
-    layers: dict[str, list[Shape]]
+    layers: dict[str, tuple[Shape, ...]]
+    """the first is the room: its floor, grid and walls"""
 
 
 def to_text(world: World) -> Text:
@@ -144,7 +146,7 @@ def to_svg(world: World, *, cell: int | None = None, path: Sequence[Cell] = (), 
 def save(
     world: World, file: Path, *, cell: int | None = None, path: Sequence[Cell] = (), caption: str = ""
 ) -> None:
-    """Save a picture, as PNG or SVG by the file's suffix."""
+    """Save a picture, as PNG or SVG by the file's suffix. Folders are made as needed."""
     match file.suffix.lower():
         case ".png":
             buffer = io.BytesIO()
@@ -211,6 +213,8 @@ def frames_of_actions(
     """
     done = np.asarray(actions, np.uint8)
     done = done[done != NO_ACTION]
+    if (done >= len(LANGUAGE.actions)).any():
+        raise ValueError(f"an action is a number below {len(LANGUAGE.actions)}, found {done.max()}")
     frames = [world.clone()]
     for start in range(0, len(done), _CHUNK):
         states = replay(Worlds.stack([frames[-1]]), done[None, start : start + _CHUNK], hooks)
@@ -242,11 +246,8 @@ def path_of(frames: Sequence[World]) -> list[Cell]:
 
 def _shared(before: World, after: World) -> World:
     """Copy `after`, but take over the arrays that haven't changed."""
-    shared: list[Any] = [
-        old if np.array_equal(old, new) else new.copy()
-        for old, new in zip(tuple(before), tuple(after), strict=True)
-    ]
-    return World(*shared)
+    pairs: Any = zip(before, after, strict=True)
+    return World(*(old if np.array_equal(old, new) else new.copy() for old, new in pairs))
 
 
 # Layout: a world becomes shapes.
@@ -292,24 +293,22 @@ def _lay_out(
     `fade`: the steps in which the path fades; all, if not given.
     """
     height, width = world.size
-    grid, walls = _room(world.ground.tobytes(), world.size, cell)
-    layers: dict[str, list[Shape]] = {
-        "grid": [*grid],
-        "walls": [*walls],
-        "path": [*_path(trail, cell, fade)],
-        "markers": [*_markers(world, cell)],
-        "karel": [*_karel(world, cell)],
+    layers: dict[str, tuple[Shape, ...]] = {
+        "room": _room(world.ground.tobytes(), world.size, cell),
+        "path": tuple(_path(trail, cell, fade)),
+        "markers": tuple(_markers(world, cell)),
+        "karel": tuple(_karel(world, cell)),
     }
     bottom = height * cell
     size = _caption_size(width * cell)
     wrapped = _wrap(caption, width * cell - size, size)
     if wrapped or lines:
-        layers["caption"] = [
+        layers["caption"] = tuple(
             Label((width * cell / 2, bottom + size * (1.25 + 1.35 * number)), line, size, INK_COLOUR)
             for number, line in enumerate(wrapped)
-        ]
+        )
         bottom += round(size * (1.15 + 1.35 * max(len(wrapped), lines)))
-    title = " ".join(caption.split()) or f"Karel in a world of {height} by {width} cells"
+    title = _printable(" ".join(caption.split())) or f"Karel in a world of {height} by {width} cells"
     return Picture(width * cell, bottom, title, layers)
 
 
@@ -339,19 +338,24 @@ def _mix(old: str, new: str, share: float) -> str:
     return "#" + bytes(round(a + (b - a) * share) for a, b in pairs).hex()
 
 
-@lru_cache(maxsize=4)  # the frames of a film mostly have the same walls
-def _room(ground: bytes, size: tuple[int, int], cell: int) -> tuple[list[Shape], list[Shape]]:
+@lru_cache(maxsize=1)  # the frames of a film mostly have the same one
+def _room(ground: bytes, size: tuple[int, int], cell: int) -> tuple[Shape, ...]:
     height, width = size
     right, bottom = width * cell, height * cell
     radius = 0.2 * cell if cell >= DETAILED_CELL else 0.0
-    grid: list[Shape] = [Area([[(0, 0), (right, 0), (right, bottom), (0, bottom)]], FLOOR_COLOUR, radius)]
+    floor = Area((((0, 0), (right, 0), (right, bottom), (0, bottom)),), FLOOR_COLOUR, radius)
+    grid: list[Line] = []
     if cell >= DETAILED_CELL:
-        thin = max(1.0, cell / 32)
-        grid += [Line([(0, row * cell), (right, row * cell)], thin, GRID_COLOUR) for row in range(1, height)]
-        grid += [Line([(x * cell, 0), (x * cell, bottom)], thin, GRID_COLOUR) for x in range(1, width)]
+        thin, half = max(1.0, cell / 32), cell / 2  # a line ends under the border wall
+        grid += [
+            Line(((half, y * cell), (right - half, y * cell)), thin, GRID_COLOUR) for y in range(1, height)
+        ]
+        grid += [
+            Line(((x * cell, half), (x * cell, bottom - half)), thin, GRID_COLOUR) for x in range(1, width)
+        ]
     solid = np.frombuffer(ground, np.uint8).reshape(size) == WALL
-    loops: list[list[Point]] = [[(x * cell, y * cell) for x, y in loop] for loop in _outlines(solid)]
-    return grid, [Area(loops, WALL_COLOUR, radius)] if loops else []
+    loops = tuple(tuple((x * cell, y * cell) for x, y in loop) for loop in _outlines(solid))
+    return (floor, *grid, Area(loops, WALL_COLOUR, radius)) if loops else (floor, *grid)
 
 
 _STEPS = {NORTH: (0, -1), EAST: (1, 0), SOUTH: (0, 1), WEST: (-1, 0)}
@@ -359,7 +363,7 @@ _STEPS = {NORTH: (0, -1), EAST: (1, 0), SOUTH: (0, 1), WEST: (-1, 0)}
 
 
 def _outlines(solid: NDArray[np.bool_]) -> list[list[tuple[int, int]]]:
-    """Trace the outlines of solid cells: loops of corners (x, y) with the solid on their right-hand side.
+    """Trace the outlines of solid cells: loops of corners (x, y), clockwise around what is solid.
 
     Cells that touch in a corner only are joined there: Karel can't pass between them.
     """
@@ -401,7 +405,7 @@ def _path(trail: Trail, cell: int, fade: int | None) -> Iterator[Shape]:
     steps = list(trail.steps.values())
     if trail.start is None or not steps:
         return
-    width = max(1.5, 0.13 * cell)
+    width = max(2.2, 0.13 * cell)
 
     def shade(number: int) -> int:
         age = (len(steps) - 1 - number) / min(len(steps), fade or len(steps))
@@ -412,14 +416,21 @@ def _path(trail: Trail, cell: int, fade: int | None) -> Iterator[Shape]:
         points: list[Point] = []
         for before, after in (steps[number] for number in numbers):
             if points and points[-1] != _centre(before, cell):
-                yield Line(points, width, _shade(age))
+                yield Line(tuple(points), width, _shade(age))
                 points = []
             points = points or [_centre(before, cell)]
+            if len(points) > 1 and _straight(points[-2], points[-1], _centre(after, cell)):
+                points.pop()
             points.append(_centre(after, cell))
-        yield Line(points, width, _shade(age))
+        yield Line(tuple(points), width, _shade(age))
     if cell >= DETAILED_CELL:
         yield Disc(_centre(trail.start, cell), 1.35 * width, faintest)
         yield Disc(_centre(trail.start, cell), 0.75 * width, FLOOR_COLOUR)
+
+
+def _straight(first: Point, second: Point, third: Point) -> bool:
+    """Whether who goes from the first point to the second comes to the third without turning."""
+    return first[0] == second[0] == third[0] or first[1] == second[1] == third[1]
 
 
 def _shade(age: int) -> str:
@@ -444,13 +455,13 @@ def _karel(world: World, cell: int) -> Iterator[Shape]:
     x, y = _centre((row, column), cell)
     reach = max(0.39 * cell, 6.0)  # also in the largest world Karel can be found
     (forward_x, forward_y), (right_x, right_y) = _STEPS[heading], _STEPS[(heading + 1) % 4]
-    arrow: list[Point] = [
+    arrow = tuple(
         (x + reach * (ahead * forward_x + aside * right_x), y + reach * (ahead * forward_y + aside * right_y))
         for ahead, aside in ((0.95, 0.0), (-0.85, 0.8), (-0.5, 0.0), (-0.85, -0.8))
-    ]
-    closed = [*arrow, arrow[0]]
+    )
+    closed = *arrow, arrow[0]
     yield Line(closed, 0.45 * reach, FLOOR_COLOUR)  # sets Karel off from the path and from a marker
-    yield Area([arrow], KAREL_COLOUR)
+    yield Area((arrow,), KAREL_COLOUR)
     yield Line(closed, 0.15 * reach, KAREL_COLOUR)  # rounds the corners
     count = int(world.markers[row, column])
     if count > 1 and cell >= DETAILED_CELL:
@@ -471,12 +482,17 @@ def _caption_size(width: int) -> float:
     return float(min(18, max(12, width // 32)))
 
 
+def _printable(text: str) -> str:
+    """Leave out what neither a font nor XML knows."""
+    return "".join(character for character in text if character.isprintable())
+
+
 def _wrap(caption: str, width: float, size: float) -> list[str]:
     """Break a caption into lines that fit."""
     font = _font(size)
     lines = []
     for paragraph in caption.splitlines():
-        rest = "".join(character for character in paragraph if character.isprintable()).strip()
+        rest = _printable(paragraph).strip()
         while rest:
             fitting = len(rest)
             while fitting > 1 and font.getlength(rest[:fitting]) > width:
@@ -494,62 +510,94 @@ def _wrap(caption: str, width: float, size: float) -> list[str]:
 def _render(picture: Picture) -> Image.Image:
     """Draw a picture larger than it is, and shrink it: so edges are smooth."""
     scale = min(4, max(2, 3000 // max(picture.width, picture.height)))
-    image = Image.new("RGB", (picture.width * scale, picture.height * scale), PAGE_COLOUR)
+    room, *things = picture.layers.values()
+    image = _background(room, picture.width, picture.height, scale).copy()
+    for shapes in things:
+        _paint(image, shapes, scale)
+    return image.reduce(scale)
+
+
+@lru_cache(maxsize=1)  # the frames of a film mostly have the same one
+def _background(room: tuple[Shape, ...], width: int, height: int, scale: int) -> Image.Image:
+    image = Image.new("RGB", (width * scale, height * scale), PAGE_COLOUR)
+    _paint(image, room, scale)
+    return image
+
+
+def _paint(image: Image.Image, shapes: Iterable[Shape], scale: int) -> None:
     brush = ImageDraw.Draw(image)
 
-    def at(point: Point) -> Point:
-        """Count from the centre of the first pixel, as Pillow does, not from its corner."""
-        return point[0] * scale - 0.5, point[1] * scale - 0.5
+    def disc(centre: Point, radius: float, colour: str) -> None:
+        x, y = centre[0] * scale - 0.5, centre[1] * scale - 0.5  # Pillow counts from the centre of a pixel
+        brush.circle((x, y), radius * scale - 0.5, colour)
 
-    for shape in itertools.chain.from_iterable(picture.layers.values()):
+    for shape in shapes:
         match shape:
             case Area(loops, colour, radius):
-                inside = Image.new("1", image.size)
-                for loop in sorted(
-                    loops, key=lambda loop: abs(_signed_area(loop)), reverse=True
-                ):  # a hole after what it is in
-                    outline = [at(point) for point in _rounded(loop, radius)]
-                    ImageDraw.Draw(inside).polygon(outline, fill=_signed_area(loop) > 0)
-                image.paste(colour, mask=inside)
+                outlines = [list(_rounded(loop, radius)) for loop in loops]
+                image.paste(colour, *_fill(outlines, scale))
             case Line(points, width, colour):
-                wide = max(1, round(width * scale))
-                brush.line([at(point) for point in points], colour, wide, joint="curve")
-                for end in (points[0], points[-1]):
-                    brush.circle(at(end), (wide - 1) / 2, colour)
+                for begin, end in itertools.pairwise(points):
+                    image.paste(colour, *_fill([_stroke(begin, end, width)], scale))
+                for point in points:
+                    disc(point, width / 2, colour)
             case Disc(centre, radius, colour):
-                brush.circle(at(centre), radius * scale - 0.5, colour)
+                disc(centre, radius, colour)
             case Label((x, y), text, size, colour):
-                brush.text(
-                    (x * scale, (y + _BASELINE * size) * scale), text, colour, _font(size * scale), "ms"
-                )
-    return image.reduce(scale)
+                baseline = x * scale, (y + _BASELINE * size) * scale
+                brush.text(baseline, text, colour, _font(size * scale), "ms")
 
 
 _BASELINE = 0.355
 """how far below the middle of a digit it stands, in font sizes"""
 
 
-def _signed_area(loop: list[Point]) -> float:
-    """Measure the area that a loop encloses: positive if it goes round clockwise."""
-    return sum(x * next_y - next_x * y for (x, y), (next_x, next_y) in _sides(loop)) / 2
+def _stroke(begin: Point, end: Point, width: float) -> list[Point]:
+    """Outline a straight line."""
+    (x, y), (next_x, next_y) = begin, end
+    half = width / 2 / math.dist(begin, end)
+    aside_x, aside_y = half * (y - next_y), half * (next_x - x)
+    return [
+        (x + aside_x, y + aside_y),
+        (next_x + aside_x, next_y + aside_y),
+        (next_x - aside_x, next_y - aside_y),
+        (x - aside_x, y - aside_y),
+    ]
 
 
-def _sides(loop: list[Point]) -> Iterator[tuple[Point, Point]]:
-    return zip(loop, [*loop[1:], loop[0]], strict=True)
+def _fill(loops: list[list[Point]], scale: int) -> tuple[tuple[int, int], Image.Image]:
+    """Find the pixels whose centre lies inside an odd number of loops: where to paste, and the mask.
+
+    Pillow's polygons have no holes, and are half a pixel too large on all sides. Here each side of a loop
+    flips what is below it.
+    """
+    begins = np.array([point for loop in loops for point in loop]) * scale
+    ends = np.array([point for loop in loops for point in (*loop[1:], loop[0])]) * scale
+    left, top = np.floor(begins.min(axis=0)).astype(int).tolist()
+    right, bottom = np.ceil(begins.max(axis=0)).astype(int).tolist()
+    begins, ends = begins - (left, top), ends - (left, top)
+    first, last = np.ceil(np.sort([begins[:, 0], ends[:, 0]], axis=0) - 0.5).astype(int)
+    side = np.repeat(np.arange(len(begins)), last - first)  # a side flips a pixel in each column it crosses
+    column = np.arange(len(side)) - np.repeat(np.cumsum(last - first) - last, last - first)
+    (x, y), (next_x, next_y) = begins[side].T, ends[side].T
+    row = np.ceil(y + (column + 0.5 - x) * (next_y - y) / (next_x - x) - 0.5).astype(int)
+    flips = np.zeros((bottom - top + 1, right - left), np.uint8)
+    np.bitwise_xor.at(flips, (row, column), 255)
+    return (left, top), Image.fromarray(np.bitwise_xor.accumulate(flips, axis=0) > 0)
 
 
-def _corners(loop: list[Point], radius: float) -> Iterator[tuple[Point, Point, Point]]:
+def _corners(loop: Points, radius: float) -> Iterator[tuple[Point, Point, Point]]:
     """Where rounding begins, the corner itself, and where rounding ends; for each corner."""
 
     def towards(point: Point, other: Point) -> Point:
         share = radius / math.dist(point, other)
         return point[0] + (other[0] - point[0]) * share, point[1] + (other[1] - point[1]) * share
 
-    for before, corner, after in zip([loop[-1], *loop[:-1]], loop, [*loop[1:], loop[0]], strict=True):
+    for before, corner, after in zip((loop[-1], *loop), loop, (*loop[1:], loop[0]), strict=False):
         yield towards(corner, before), corner, towards(corner, after)
 
 
-def _rounded(loop: list[Point], radius: float) -> Iterator[Point]:
+def _rounded(loop: Points, radius: float) -> Iterator[Point]:
     """Go along a loop with its corners rounded by quadratic curves, as SVG has them."""
     for before, corner, after in _corners(loop, radius):
         for t in (0.0, 0.25, 0.5, 0.75, 1.0) if radius else (0.0,):
@@ -561,7 +609,12 @@ def _rounded(loop: list[Point], radius: float) -> Iterator[Point]:
 def _film_palette() -> Image.Image:
     """Make the palette that all films share: the colours, and what smooth edges between two of them need."""
     colours = (PAGE_COLOUR, FLOOR_COLOUR, GRID_COLOUR, WALL_COLOUR, MARKER_COLOUR, KAREL_COLOUR, INK_COLOUR)
-    mixed = [_mix(a, b, step / 12) for a, b in itertools.combinations(colours, 2) for step in range(1, 12)]
+    mixed = [
+        _mix(a, b, step / steps)
+        for a, b in itertools.combinations(colours, 2)
+        for steps in [max(abs(np.subtract(ImageColor.getrgb(a), ImageColor.getrgb(b)))) // 14]
+        for step in range(1, steps)
+    ]
     palette = Image.new("P", (1, 1))
     palette.putpalette(b"".join(bytes.fromhex(colour[1:]) for colour in dict.fromkeys([*colours, *mixed])))
     return palette
@@ -575,7 +628,7 @@ def _write_svg(picture: Picture) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{picture.width}" height="{picture.height}"'
         f' viewBox="0 0 {picture.width} {picture.height}" role="img"'
         ' font-family="Aileron, Helvetica, Arial, sans-serif" text-anchor="middle"'
-        ' stroke-linecap="round" stroke-linejoin="round">',
+        ' fill-rule="evenodd" stroke-linecap="round" stroke-linejoin="round">',
         f"<title>{escape(picture.title)}</title>",
         f'<rect width="100%" height="100%" fill="{PAGE_COLOUR}"/>',
     ]
@@ -599,7 +652,7 @@ def _svg_element(shape: Shape) -> str:
             return f'<text {place} font-size="{size:.4g}" fill="{colour}">{escape(text)}</text>'
 
 
-def _svg_loop(loop: list[Point], radius: float) -> str:
+def _svg_loop(loop: Points, radius: float) -> str:
     if not radius:
         return "L".join(map(_svg_point, loop))
     return "L".join(f"{_svg_point(a)}Q{_svg_point(b)} {_svg_point(c)}" for a, b, c in _corners(loop, radius))

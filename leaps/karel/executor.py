@@ -224,7 +224,9 @@ def run(
     steps = np.empty(shape, np.int32)
     returns = np.empty(shape if hooks else (0, 0), np.float64)
     actions = np.full((*shape, horizon if want_actions else 0), NO_ACTION, np.uint8)
-    final = Worlds.empty(compiled.count * worlds.count if want_final else 0, worlds.size, worlds.memory.shape[1])
+    final = Worlds.empty(
+        compiled.count * worlds.count if want_final else 0, worlds.size, worlds.memory.shape[1]
+    )
     called = hooks or no_task()
     share(
         lambda first, last: _run_range(
@@ -271,7 +273,9 @@ def replay(worlds: Worlds, actions: NDArray[np.uint8], hooks: Hooks | None = Non
     After the last action of a rollout its last state is repeated.
     """
     if len(actions) != worlds.count:
-        raise ValueError(f"expected a row of actions per world, found {len(actions)} rows, {worlds.count} worlds")
+        raise ValueError(
+            f"expected a row of actions per world, found {len(actions)} rows, {worlds.count} worlds"
+        )
     states = Worlds.empty(worlds.count * (actions.shape[1] + 1), worlds.size, worlds.memory.shape[1])
     _replay_all(worlds, np.ascontiguousarray(actions), hooks or no_task(), states)
     return states

@@ -53,7 +53,11 @@ class _StuckError(Exception):
 def perceived(world: World) -> int:
     """The code of what Karel perceives."""
     position, heading = flat_pose(world)
-    return int(perceive(world.ground.reshape(-1), world.markers.reshape(-1), strides(world.size[1]), position, heading))
+    return int(
+        perceive(
+            world.ground.reshape(-1), world.markers.reshape(-1), strides(world.size[1]), position, heading
+        )
+    )
 
 
 def holds(condition: Condition, world: World) -> bool:
@@ -73,10 +77,10 @@ def apply(world: World, action: int) -> int:
 
 
 class Run:
-    """One run of a program in a world (which it changes): iterate over its steps, then ask for the outcome.
+    r"""One run of a program in a world (which it changes): iterate over its steps, then ask for the outcome.
 
     >>> from leaps.dsl.text import parse
-    >>> world = World.parse("#####\\n#>..#\\n#####")
+    >>> world = World.parse("#####\n#>..#\n#####")
     >>> run = Run(parse("DEF run m( WHILE c( frontIsClear c) w( move w) m)", LANGUAGE), world, horizon=10)
     >>> len(list(run)), run.outcome.name
     (2, 'HALTED')
@@ -121,7 +125,9 @@ class Run:
         self.tests.append((statement, result))
         return result
 
-    def _actions(self, block: Block, path: tuple[Statement, ...]) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
+    def _actions(
+        self, block: Block, path: tuple[Statement, ...]
+    ) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
         """The actions that a block comes to, in order. Each is done before the next is asked for."""
         for statement in block:
             inside = (*path, statement)

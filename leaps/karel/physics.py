@@ -49,7 +49,9 @@ def perceive(
     front = ground[position + ahead[heading]] != WALL
     left = ground[position + ahead[(heading + _THREE) & _THREE]] != WALL
     right = ground[position + ahead[(heading + _ONE) & _THREE]] != WALL
-    return np.uint64(front * FRONT_CLEAR + left * LEFT_CLEAR + right * RIGHT_CLEAR + (markers[position] > 0) * MARKERS)
+    return np.uint64(
+        front * FRONT_CLEAR + left * LEFT_CLEAR + right * RIGHT_CLEAR + (markers[position] > 0) * MARKERS
+    )
 
 
 @inlined

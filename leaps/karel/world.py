@@ -19,9 +19,7 @@ LANGUAGE = Language(
     actions=("move", "turnRight", "turnLeft", "pickMarker", "putMarker"),
     perceptions=("frontIsClear", "leftIsClear", "rightIsClear", "markersPresent", "noMarkersPresent"),
 )
-PROGRAMS = ProgramDistribution(
-    actions=(0.5, 0.15, 0.15, 0.1, 0.1), perceptions=(0.5, 0.15, 0.15, 0.1, 0.1)
-)
+PROGRAMS = ProgramDistribution(actions=(0.5, 0.15, 0.15, 0.1, 0.1), perceptions=(0.5, 0.15, 0.15, 0.1, 0.1))
 """the paper's random programs"""
 
 MOVE, TURN_RIGHT, TURN_LEFT, PICK_MARKER, PUT_MARKER = range(5)
@@ -68,7 +66,7 @@ class World(NamedTuple):
         return height, width
 
     def clone(self) -> "World":
-        return World(*(array.copy() for array in self))
+        return World(self.ground.copy(), self.markers.copy(), self.pose.copy(), self.memory.copy())
 
     @staticmethod
     def parse(picture: str) -> "World":
@@ -92,7 +90,9 @@ class World(NamedTuple):
             raise ValueError(f"a world is at least 3x3 with its walls, found {height}x{width}")
         for r, line in enumerate(rows):
             if len(line) != width:
-                raise ValueError(f"the rows of a world are equally long; row 0 has {width}, row {r} has {len(line)}")
+                raise ValueError(
+                    f"the rows of a world are equally long; row 0 has {width}, row {r} has {len(line)}"
+                )
             if strange := set(line) - set("#.123456789A"):
                 raise ValueError(f"row {r} has {sorted(strange)[0]!r}; expected '#', '.', '1' to '9' or 'A'")
         cells = np.array([list(line) for line in rows])
@@ -144,7 +144,7 @@ class Worlds(NamedTuple):
         )
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
         return len(self.pose)
 
     @property
@@ -154,14 +154,19 @@ class Worlds(NamedTuple):
 
     def world(self, index: int) -> World:
         """World `index`, as a view: what changes there changes here."""
-        return World(*(array[index] for array in self))
+        return World(self.ground[index], self.markers[index], self.pose[index], self.memory[index])
 
     def clone(self) -> "Worlds":
-        return Worlds(*(array.copy() for array in self))
+        return Worlds(self.ground.copy(), self.markers.copy(), self.pose.copy(), self.memory.copy())
 
     def take(self, indices: NDArray[np.integer] | slice) -> "Worlds":
         """Some of the worlds, in the order given."""
-        return Worlds(*(np.ascontiguousarray(array[indices]) for array in self))
+        return Worlds(
+            np.ascontiguousarray(self.ground[indices]),
+            np.ascontiguousarray(self.markers[indices]),
+            np.ascontiguousarray(self.pose[indices]),
+            np.ascontiguousarray(self.memory[indices]),
+        )
 
 
 GRID = types.Array(types.uint8, 2, "C")
@@ -204,7 +209,10 @@ class FlatWorlds(NamedTuple):
 def flatten(worlds: Any) -> FlatWorlds:
     """View a `World` or `Worlds` flat."""
     return FlatWorlds(
-        worlds.ground.reshape(-1), worlds.markers.reshape(-1), worlds.pose.reshape(-1), worlds.memory.reshape(-1)
+        worlds.ground.reshape(-1),
+        worlds.markers.reshape(-1),
+        worlds.pose.reshape(-1),
+        worlds.memory.reshape(-1),
     )
 
 
@@ -217,7 +225,9 @@ def _copy(source: NDArray[Any], read: int, target: NDArray[Any], write: int, cou
 
 
 @inlined
-def copy_world(source: FlatWorlds, read: int, target: FlatWorlds, write: int, cells: int, memory: int) -> None:
+def copy_world(
+    source: FlatWorlds, read: int, target: FlatWorlds, write: int, cells: int, memory: int
+) -> None:
     """Overwrite world `write` of `target` with world `read` of `source`."""
     _copy(source.ground, read * cells, target.ground, write * cells, cells)
     _copy(source.markers, read * cells, target.markers, write * cells, cells)

@@ -27,7 +27,9 @@ def get(name: str) -> Task:
     if name in known:
         return known[name]
     by_letters = {other.replace("-", ""): other for other in known}
-    close = difflib.get_close_matches(name.lower().replace("_", "").replace("-", "").replace(" ", ""), by_letters, n=1)
+    close = difflib.get_close_matches(
+        name.lower().replace("_", "").replace("-", "").replace(" ", ""), by_letters, n=1
+    )
     hint = f"did you mean {by_letters[close[0]]!r}?" if close else f"expected one of {', '.join(TASKS)}"
     raise ValueError(f"unknown task {name!r}; {hint}")
 

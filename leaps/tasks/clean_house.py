@@ -42,7 +42,12 @@ def _litter_cells() -> np.ndarray:
         for row in range(1, WALLS.shape[0] - 1)
         for column in range(1, LAST_COLUMN + 1)
         if not WALLS[row, column]
-        and (WALLS[row - 1, column] or WALLS[row + 1, column] or WALLS[row, column - 1] or WALLS[row, column + 1])
+        and (
+            WALLS[row - 1, column]
+            or WALLS[row + 1, column]
+            or WALLS[row, column - 1]
+            or WALLS[row, column + 1]
+        )
         and (row, column) not in (DUSTBIN, *CLEAN)
     ]
     return np.array(cells)

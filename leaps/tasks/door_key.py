@@ -1,9 +1,9 @@
 """DoorKey: fetch the key, go through the door it opens, and put a marker on the goal.
 
-A wall divides the room. On the left lies the key, a marker, and Karel stands somewhere, facing East; on the right
-lies the goal, also a marker. Picking the key up opens two cells of the wall and pays 0.5. Putting a second marker
-on the goal pays 0.5 more and ends the rollout; putting one anywhere else, or picking the goal's up, costs 1
-and ends it.
+A wall divides the room. On the left lies the key, a marker, and Karel stands somewhere, facing East; on the
+right lies the goal, also a marker. Picking the key up opens two cells of the wall and pays 0.5. Putting a
+second marker on the goal pays 0.5 more and ends the rollout; putting one anywhere else, or picking the goal's
+up, costs 1 and ends it.
 
     # # # # # # # #
     # . . . # . . #
@@ -57,7 +57,7 @@ def react(world: World, change: int, row: int, column: int) -> bool:
 
 
 def value(world: World, start: World) -> float:  # noqa: ARG001
-    return 0.5 * world.memory[HAS_KEY] + 0.5 * world.memory[AT_GOAL] - world.memory[LOST]
+    return float(0.5 * world.memory[HAS_KEY] + 0.5 * world.memory[AT_GOAL] - world.memory[LOST])
 
 
 DOOR_KEY = Task(

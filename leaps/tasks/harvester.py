@@ -41,12 +41,12 @@ def sample_subset(stream: Stream, world: World) -> None:
 
 def value(world: World, start: World) -> float:
     height, width = world.ground.shape
-    at_start = now = 0
+    at_start = now = np.int64(0)
     for row in range(1, height - 1):
         for column in range(1, width - 1):
             at_start += np.int64(start.markers[row, column])
             now += np.int64(world.markers[row, column])
-    return max(0.0, (at_start - now) / max(at_start, 1))
+    return max(0.0, float(at_start - now) / max(float(at_start), 1.0))
 
 
 def configuration(world: World) -> int:

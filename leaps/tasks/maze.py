@@ -29,14 +29,15 @@ from leaps.tasks.task import Task
 
 @jit
 def carve(stream: Stream, world: World) -> None:
-    """Carve a perfect maze, depth first, from the bottom left corner."""
+    """Carve a perfect maze, depth first, from a random cell."""
     height, width = world.ground.shape
     clear(world)
     world.ground[:] = WALL
     trail = np.empty((height * width // 2, 2), np.int64)
     length = 1
-    trail[0, 0], trail[0, 1] = height - 2, 1
-    world.ground[height - 2, 1] = FLOOR
+    trail[0, 0] = height - 2 - 2 * below(stream, (height - 1) // 2)
+    trail[0, 1] = 1 + 2 * below(stream, (width - 1) // 2)
+    world.ground[trail[0, 0], trail[0, 1]] = FLOOR
     ways = np.empty((4, 2), np.int64)
     while length > 0:
         row, column = trail[length - 1]

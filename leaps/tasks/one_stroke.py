@@ -37,7 +37,7 @@ def react(world: World, change: int, row: int, column: int) -> bool:  # noqa: AR
 
 
 def value(world: World, start: World) -> float:  # noqa: ARG001
-    return world.memory[LEFT] / max(world.memory[TO_LEAVE], 1)
+    return float(world.memory[LEFT] / max(world.memory[TO_LEAVE], 1))
 
 
 ONE_STROKE = Task(

@@ -40,7 +40,7 @@ def react(world: World, change: int, row: int, column: int) -> bool:
 
 
 def value(world: World, start: World) -> float:  # noqa: ARG001
-    return world.memory[SEEDED] / world.memory[CELLS] - world.memory[LOST]
+    return float(world.memory[SEEDED] / world.memory[CELLS] - world.memory[LOST])
 
 
 SEEDER = Task(

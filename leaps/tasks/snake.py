@@ -97,7 +97,7 @@ def react(world: World, change: int, row: int, column: int) -> bool:  # noqa: AR
 
 
 def value(world: World, start: World) -> float:  # noqa: ARG001
-    return world.memory[EATEN] / FOODS - world.memory[LOST]
+    return float(world.memory[EATEN] / FOODS - world.memory[LOST])
 
 
 SNAKE = Task(

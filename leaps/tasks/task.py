@@ -56,7 +56,7 @@ class Task:
     sample: Callable[[Stream, World], None]
     """draw an initial state into a world of any legal size"""
     value: Callable[[World, World], float]
-    """(world, the world at the start) → what the state is worth. A rollout's return is the value at its end"""
+    """(world, the world at the start) → what the state is worth; the return is the value at the end"""
     begin: Callable[[Stream, World], None] = nothing_more
     """set up what can't be seen (exits, memory) from what can; so a world drawn by hand can be played too"""
     react: Callable[[World, int, int, int], bool] = never
@@ -137,7 +137,9 @@ class Task:
 
     def prepare(self, world: World, seed: int = 0) -> World:
         """Make a world drawn by hand playable: a copy with the task's exits and memory set up."""
-        playable = World(world.ground.copy(), world.markers.copy(), world.pose.copy(), np.zeros(self.memory, np.int64))
+        playable = World(
+            world.ground.copy(), world.markers.copy(), world.pose.copy(), np.zeros(self.memory, np.int64)
+        )
         stream = np.zeros(1, np.uint64)
         seed_stream(stream, seed, 0)
         self.begin(stream, playable)
@@ -182,5 +184,3 @@ def _draw_range(
     for index in range(start, stop):
         seed_stream(stream, seed, first + index)
         draw_world(draw, stream, world_at(worlds, index), bits, seen_share)
-
-

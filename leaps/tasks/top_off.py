@@ -37,7 +37,7 @@ def value(world: World, start: World) -> float:
         right += 1
     if right == last and world.pose[0] == row:
         right += 1
-    return right / (width - 1)
+    return float(right / (width - 1))
 
 
 def configuration(world: World) -> int:

@@ -22,8 +22,7 @@ from leaps.dsl.syntax import (
     walk,
 )
 from leaps.karel.world import LANGUAGE
-
-from .helpers import programs
+from tests.strategies import programs
 
 MOVE, LEFT, PICK = Action("move"), Action("turnLeft"), Action("pickMarker")
 FRONT = Condition("frontIsClear")

@@ -12,8 +12,8 @@ from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import MAX_NESTING, Action, Program, tokens_of
 from leaps.dsl.text import ProgramError, parse, to_indented, to_line, words
 from leaps.karel.world import LANGUAGE, PROGRAMS
-
-from .helpers import GOLDEN, programs
+from tests.dsl.helpers import GOLDEN
+from tests.strategies import programs
 
 STATEMENT = "an action (move, turnRight, turnLeft, pickMarker, putMarker), REPEAT, IF, IFELSE or WHILE"
 PERCEPTION = "a perception (frontIsClear, leftIsClear, rightIsClear, markersPresent, noMarkersPresent)"
@@ -215,17 +215,35 @@ def test_an_error_says_where_what_was_found_and_what_was_expected(text: str, mes
         ("DEF run m( IF c( move c) i( move i) m)", f"found 'move', expected {PERCEPTION} or not"),
         ("DEF run m( IF c( c) i( move i) m)", f"found 'c)', expected {PERCEPTION} or not"),
         ("DEF run m( IF c( not frontIsClear c) i( move i) m)", "found 'frontIsClear', expected c("),
-        ("DEF run m( IF c( not c( not c( frontIsClear c) c) c) i( move i) m)", f"found 'not', expected {PERCEPTION}"),
+        (
+            "DEF run m( IF c( not c( not c( frontIsClear c) c) c) i( move i) m)",
+            f"found 'not', expected {PERCEPTION}",
+        ),
         ("DEF run m( IF c( not c( frontIsClear c) i( move i) m)", "found 'i(', expected c)"),
         ("DEF run m( IF c( frontIsClear c) i( i) m)", f"found 'i)', expected {STATEMENT}"),
-        ("DEF run m( IF c( frontIsClear c) i( move i) ELSE e( move e) m)", f"found 'ELSE', expected m), {STATEMENT}"),
+        (
+            "DEF run m( IF c( frontIsClear c) i( move i) ELSE e( move e) m)",
+            f"found 'ELSE', expected m), {STATEMENT}",
+        ),
         ("DEF run m( IFELSE c( frontIsClear c) i( move i) m)", "found 'm)', expected ELSE"),
         ("DEF run m( IFELSE c( frontIsClear c) i( move i) ELSE i( move i) m)", "found 'i(', expected e("),
-        ("DEF run m( IFELSE c( frontIsClear c) i( move i) ELSE e( e) m)", f"found 'e)', expected {STATEMENT}"),
-        ("DEF run m( WHILE c( frontIsClear c) w( move m)", f"found 'm)', expected w), {STATEMENT}"),
-        ("DEF run m( move m) <pad>", "'<pad>' is not a token of this language; expected the end of the program"),
+        (
+            "DEF run m( IFELSE c( frontIsClear c) i( move i) ELSE e( e) m)",
+            f"found 'e)', expected {STATEMENT}",
+        ),
+        (
+            "DEF run m( WHILE c( frontIsClear c) w( move m)",
+            f"found 'm)', expected {STATEMENT.replace(' or', ', w) or')}",
+        ),
+        (
+            "DEF run m( move m) <pad>",
+            "'<pad>' is not a token of this language; expected the end of the program",
+        ),
         ("<pad>", "'<pad>' is not a token of this language; expected DEF"),
-        ("DEF run m( frontIsClaer m)", "'frontIsClaer' is not a token of this language; did you mean 'frontIsClear'?"),
+        (
+            "DEF run m( frontIsClaer m)",
+            "'frontIsClaer' is not a token of this language; did you mean 'frontIsClear'?",
+        ),
         ("DEF run m( qqq m)", f"'qqq' is not a token of this language; expected {STATEMENT}"),
         (" \t\n ", "the text is empty, expected DEF"),
         ("# nothing\n# at all", "the text is empty, expected DEF"),
@@ -235,17 +253,14 @@ def test_every_mistake_has_its_message(text: str, problem: str) -> None:
     assert error(text).problem == problem
 
 
-@pytest.mark.xfail(strict=True, reason="R=20 is said to be a wrong count even where no count may stand")
 def test_a_bad_count_out_of_place_is_told_what_is_expected_there() -> None:
     assert error("DEF run m( R=20 m)").problem.endswith(f"expected {STATEMENT}")
 
 
-@pytest.mark.xfail(strict=True, reason="the hint is the first of all close tokens, not of those that may stand here")
 def test_a_bare_bracket_is_hinted_at_with_the_bracket_that_fits() -> None:
     assert error("DEF run m( move )").problem.endswith("did you mean 'm)'?")
 
 
-@pytest.mark.xfail(strict=True, reason="difflib compares case: 'while' and 'WHILE' have nothing in common")
 @pytest.mark.parametrize(("slip", "token"), [("while", "WHILE"), ("MOVE", "move"), ("ifelse", "IFELSE")])
 def test_a_slip_of_case_is_hinted_at(slip: str, token: str) -> None:
     assert error(f"DEF run m( {slip} m)").problem.endswith(f"did you mean {token!r}?")
@@ -381,17 +396,29 @@ NOISE: dict[str, Callable[[], str]] = {
 
 @pytest.mark.parametrize("start", ["", "DEF run m( move "])
 @pytest.mark.parametrize("kind", NOISE)
-def test_ten_megabytes_of_noise_give_a_short_error_soon(kind: str, start: str) -> None:
+def test_ten_megabytes_of_noise_give_a_short_message(kind: str, start: str) -> None:
+    assert len(str(error(start + NOISE[kind]()))) < 1000
+
+
+@pytest.mark.parametrize("start", ["", "DEF run m( move "])
+@pytest.mark.parametrize("kind", NOISE)
+def test_ten_megabytes_of_noise_are_refused_soon(kind: str, start: str) -> None:
     source = start + NOISE[kind]()
     began = time.process_time()
-    wrong = error(source)
-    assert (len(str(wrong)) < 1000, time.process_time() - began < 2) == (True, True)
+    error(source)
+    assert time.process_time() - began < 2
+
+
+def complaint(text: str) -> str:
+    """Say what is wrong with a text; nothing if it is a program."""
+    try:
+        read(text)
+    except ProgramError as wrong:
+        return str(wrong)
+    return ""
 
 
 @settings(deadline=None, max_examples=200)
 @given(st.text() | st.lists(st.sampled_from(LANGUAGE.tokens)).map(" ".join))
 def test_any_text_is_a_program_or_an_error_of_three_lines(text: str) -> None:
-    try:
-        read(text)
-    except ProgramError as wrong:
-        assert len(str(wrong).splitlines()) == 3  # noqa: PT017
+    assert len(complaint(text).splitlines()) in (0, 3)

@@ -11,7 +11,9 @@ def course(text: str, picture: str = CORRIDOR, horizon: int = 100) -> Run:
 
 
 def test_a_step_says_where_it_stands_and_why() -> None:
-    steps = list(course("DEF run m( WHILE c( noMarkersPresent c) w( IF c( leftIsClear c) i( turnLeft i) move w) m)"))
+    steps = list(
+        course("DEF run m( WHILE c( noMarkersPresent c) w( IF c( leftIsClear c) i( turnLeft i) move w) m)")
+    )
     first = steps[0]
     assert first.statement == Action("move")
     assert [type(statement) for statement in first.path] == [While]

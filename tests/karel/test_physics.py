@@ -39,7 +39,9 @@ def test_a_cell_holds_at_most_ten_markers() -> None:
 
 def test_an_action_tells_what_it_changed() -> None:
     world = World.parse("####\n#>.#\n####")
-    changes = [apply(world, action) for action in (TURN_LEFT, PICK_MARKER, PUT_MARKER, PICK_MARKER, MOVE, MOVE)]
+    changes = [
+        apply(world, action) for action in (TURN_LEFT, PICK_MARKER, PUT_MARKER, PICK_MARKER, MOVE, MOVE)
+    ]
     assert changes == [NOTHING, NOTHING, PUT, PICKED, NOTHING, NOTHING]
     assert apply(World.parse("####\n#>.#\n####"), MOVE) == MOVED
 

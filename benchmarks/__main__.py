@@ -1,0 +1,178 @@
+"""Measure, and print a table: what, how fast, and what it should be.
+
+Rates are the best of several runs, on one core unless it says otherwise. An idle machine is assumed: absolute
+figures on a busy one are too low, ratios much less so.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+import leaps
+from leaps import parallel
+from leaps.dsl.sample import sample_programs
+from leaps.dsl.text import build, parse
+from leaps.env import KarelVectorEnv
+from leaps.evaluate import compile_programs
+from leaps.karel.executor import Hooks, compile_karel, run
+from leaps.karel.interpreter import Run
+from leaps.karel.world import LANGUAGE, PROGRAMS, Worlds, random_worlds
+from leaps.tasks import TASKS
+
+ROOT = Path(leaps.__file__).parents[1]
+PUBLIC_STEPS = (10_000, 56_000)  # of the two public implementations, a second and core
+
+console = Console()
+table = Table("what", "measured", "goal", "", title=f"LEAPS {leaps.__version__}", title_justify="left")
+
+
+def report(what: str, measured: str, goal: str, reached: bool | None) -> None:
+    mark = "" if reached is None else "[green]✓[/green]" if reached else "[red]✗[/red]"
+    table.add_row(what, measured, goal, mark)
+    console.print(f"[dim]… {what}: {measured}[/dim]")
+
+
+def best(action: Callable[[], object], seconds: float = 1.5) -> float:
+    """The shortest time that `action` takes, in seconds, of as many tries as fit."""
+    action()
+    shortest, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        action()
+        shortest = min(shortest, time.perf_counter() - start)
+    return shortest
+
+
+def executor_rate(compiled: object, worlds: Worlds, horizon: int, hooks: Hooks | None) -> float:
+    """Actions a second."""
+    steps = run(compiled, worlds, horizon, hooks).steps.sum()  # type: ignore[arg-type]
+    return float(steps / best(lambda: run(compiled, worlds, horizon, hooks)))  # type: ignore[arg-type]
+
+
+def bench_execution() -> None:
+    for name in ("maze", "clean-house"):
+        task = TASKS[name]
+        text = (ROOT / "examples" / f"{name}.karel").read_text()
+        worlds = task.worlds(2000, seed=0)
+        rate = executor_rate(compile_programs(text), worlds, task.horizon(), task.hooks)
+        report(f"executor, {name}'s reference program", f"{rate / 1e6:.0f} M steps/s", "≥ 60 M", rate >= 60e6)
+
+        program = parse(text, LANGUAGE)
+        starts = [worlds.world(i) for i in range(20)]
+
+        def interpret(
+            program: object = program, starts: object = starts, horizon: int = task.horizon()
+        ) -> int:
+            return sum(len(list(Run(program, start.clone(), horizon))) for start in starts)  # type: ignore
+
+        slow = interpret() / best(interpret)
+        report(
+            f"… ÷ own interpreter ({slow:,.0f} steps/s)", f"{rate / slow:.0f}", "≥ 150", rate / slow >= 150
+        )
+        low, high = rate / PUBLIC_STEPS[1], rate / PUBLIC_STEPS[0]
+        report("… ÷ public implementations", f"{low:,.0f} to {high:,.0f}", "≥ 1,000", low >= 1000)
+
+    tokens = sample_programs(LANGUAGE, PROGRAMS, 5000, seed=0)
+    compiled, worlds = compile_karel(tokens), random_worlds(16, seed=1)
+    rate = executor_rate(compiled, worlds, 100, None)
+    rollouts = 5000 * 16 / best(lambda: run(compiled, worlds, 100))
+    report("executor, 5,000 random programs", f"{rate / 1e6:.0f} M steps/s", "≥ 40 M", rate >= 40e6)
+    report("… program executions", f"{rollouts / 1e6:.2f} M/s", "", None)
+
+
+def bench_cores() -> None:
+    cores = parallel.available_cores()
+    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 1000, seed=0))
+    worlds = random_worlds(16, seed=1)
+    # Taken in turns, so that a machine that slows down slows both.
+    ratios = []
+    for _ in range(5):
+        parallel.set_threads(1)
+        alone = best(lambda: run(compiled, worlds, 100), 0.4)
+        parallel.set_threads(2)
+        together = best(lambda: run(compiled, worlds, 100), 0.4)
+        ratios.append(alone / together)
+    parallel.set_threads(1)
+    ratio = float(np.median(ratios))
+    report(
+        "two cores ÷ one core, 1,000 programs", f"{ratio:.2f}", "≥ 1.8", ratio >= 1.8 if cores > 1 else None
+    )
+
+
+def bench_compilation() -> None:
+    tokens = sample_programs(LANGUAGE, PROGRAMS, 20_000, seed=0, max_length=44)
+    rate = len(tokens) / best(lambda: compile_karel(tokens))
+    report("token arrays to compiled programs", f"{rate:,.0f}/s", "≥ 500,000/s", rate >= 500_000)
+    texts = [" ".join(LANGUAGE.decode(ids)) for ids in tokens[:5000]]
+    rate = len(texts) / best(lambda: [compile_programs(text) for text in texts[:500]] and None) / 10
+    report("text to compiled program, one at a time", f"{rate:,.0f}/s", "≥ 20,000/s", rate >= 20_000)
+    rate = len(texts) / best(lambda: compile_programs(texts))
+    report("… as a batch", f"{rate:,.0f}/s", "≥ 20,000/s", rate >= 20_000)
+    rate = len(texts) / best(lambda: [parse(text, LANGUAGE) for text in texts])
+    report("text to tree", f"{rate:,.0f}/s", "", None)
+    rate = len(texts) / best(lambda: [build(text.split()) for text in texts])
+    report("token list to tree", f"{rate:,.0f}/s", "", None)
+    rate = 50_000 / best(lambda: sample_programs(LANGUAGE, PROGRAMS, 50_000, seed=0))
+    report("random programs drawn", f"{rate:,.0f}/s", "", None)
+
+
+def bench_environment() -> None:
+    worlds, steps = 1024, 200
+    actions = np.random.default_rng(0).integers(0, 5, (steps, worlds))
+    for name in ("maze", "harvester", "stair-climber"):
+        for observation in ("perceptions", "grid"):
+            env = KarelVectorEnv(name, worlds, observation)
+            env.reset(seed=0)
+
+            def play(env: KarelVectorEnv = env) -> None:
+                for row in actions:
+                    env.step(row)
+
+            rate = worlds * steps / best(play)
+            goal = 5e6 if observation == "perceptions" else None
+            report(
+                f"vector environment, {name}, 1,024 worlds, {observation}",
+                f"{rate / 1e6:.1f} M steps/s",
+                "≥ 5 M" if goal else "",
+                rate >= goal if goal else None,
+            )
+
+
+def bench_first_use() -> None:
+    """`leaps run` with an empty kernel cache, and again."""
+    command = [
+        sys.executable,
+        "-m",
+        "leaps.cli",
+        "run",
+        str(ROOT / "examples" / "maze.karel"),
+        "--task",
+        "maze",
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            subprocess.run(command, env=environment, check=True, capture_output=True)
+            times.append(time.perf_counter() - start)
+    report("leaps run, first use after install", f"{times[0]:.1f} s", "< 20 s", times[0] < 20)
+    report("leaps run, after that", f"{min(times[1:]):.2f} s", "< 2 s", min(times[1:]) < 2)
+
+
+if __name__ == "__main__":
+    parallel.set_threads(1)
+    bench_execution()
+    bench_cores()
+    bench_compilation()
+    bench_environment()
+    bench_first_use()
+    console.print(table)

@@ -1,0 +1,448 @@
+"""Programs become tables: what is no program is marked, what is stuck is known, and nothing hangs."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from leaps.dsl.compiler import HALT, LOOP, OPERATION, SET, SHIFT, STUCK, Compiled, compile_tokens
+from leaps.dsl.language import Kind
+from leaps.dsl.sample import sample_programs
+from leaps.dsl.syntax import MAX_NESTING, Program, tokens_of
+from leaps.dsl.text import ProgramError, parse
+from leaps.karel.physics import CODES, FRONT_CLEAR, LEFT_CLEAR, MARKERS, TRUTH
+from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.parallel import set_threads
+from tests.dsl.helpers import GOLDEN
+from tests.strategies import programs
+
+PAD = LANGUAGE.pad
+
+
+def compile_rows(rows: NDArray[np.uint8]) -> Compiled:
+    return compile_tokens(rows, LANGUAGE, TRUTH)
+
+
+def compile_text(text: str) -> Compiled:
+    return compile_rows(LANGUAGE.encode(text.split())[None])
+
+
+def is_program(row: Iterable[int]) -> bool:
+    """Ask the parser."""
+    tokens = list(row)
+    while tokens and tokens[-1] == PAD:
+        tokens.pop()
+    if any(token > PAD for token in tokens):
+        return False
+    try:
+        parse(" ".join(LANGUAGE.tokens[token] for token in tokens), LANGUAGE)
+    except ProgramError:
+        return False
+    return True
+
+
+def name(operation: int) -> str:
+    names = {HALT: "halt", STUCK: "stuck", SET: "set", LOOP: "loop"}
+    return names[operation] if operation in names else LANGUAGE.actions[operation]
+
+
+def first_entries(text: str) -> list[str]:
+    """What the table says at the program's beginning, for each code."""
+    compiled = compile_text(text)
+    return [name(int(entry) & OPERATION) for entry in compiled.table[compiled.entry[0]]]
+
+
+def follow(compiled: Compiled, codes: Iterable[int]) -> Iterator[tuple[str, int]]:
+    """Read the table as code after code is perceived: what is done, and how many counts came before."""
+    counters: dict[int, int] = {}
+    place = int(compiled.entry[0])
+    for code in codes:
+        kept = 0
+        while (entry := int(compiled.table[place, code])) & OPERATION in (SET, LOOP):
+            loop = entry >> SHIFT
+            times, body, after = compiled.loops[loop].tolist()
+            counters[loop] = times if entry & OPERATION == SET else counters[loop] - 1
+            place = body if counters[loop] > 0 else after
+            kept += 1
+        yield name(entry & OPERATION), kept
+        if entry & OPERATION in (HALT, STUCK):
+            return
+        place = entry >> SHIFT
+
+
+def actions(text: str, codes: Iterable[int]) -> list[str]:
+    return [what for what, _ in follow(compile_text(text), codes)]
+
+
+def reachable(compiled: Compiled, program: int) -> dict[int, list[int]]:
+    """The rows that a program can come to, by place: what lies between is not filled in."""
+    first = int(compiled.start[program])
+    rows: dict[int, list[int]] = {}
+    waiting = [int(compiled.entry[program])]
+    while waiting:
+        place = waiting.pop()
+        if place in rows:
+            continue
+        rows[place] = compiled.table[first + place].tolist()
+        for entry in rows[place]:
+            operation, target = entry & OPERATION, entry >> SHIFT
+            if operation in (SET, LOOP):
+                waiting += compiled.loops[first + target, 1:].tolist()
+            elif operation not in (HALT, STUCK):
+                waiting.append(target)
+    return rows
+
+
+# What is a program
+
+
+def test_all_golden_programs_compile() -> None:
+    rows = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in GOLDEN])
+    assert (compile_rows(rows).entry >= 0).all()
+
+
+def test_no_beginning_of_a_program_is_a_program() -> None:
+    tokens = LANGUAGE.encode(max(GOLDEN, key=len).split())
+    rows = LANGUAGE.batch([tokens[:end] for end in range(len(tokens))], len(tokens))
+    assert compile_rows(rows).entry.tolist() == [-1] * len(tokens)
+
+
+def test_spoilt_programs_are_refused_exactly_where_the_parser_does() -> None:
+    rng = np.random.default_rng(0)
+    rows = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in GOLDEN * 3])
+    for _ in range(2):
+        rows[np.arange(len(rows)), rng.integers(0, 20, len(rows))] = rng.integers(0, 51, len(rows))
+    assert (compile_rows(rows).entry >= 0).tolist() == [is_program(row) for row in rows.tolist()]
+
+
+Change = tuple[str, int, int]
+changes = st.lists(
+    st.tuples(st.sampled_from(["replace", "insert", "remove"]), st.integers(0, 60), st.integers(0, 255)),
+    max_size=3,
+)
+
+
+def spoil(tokens: list[int], change: Change) -> list[int]:
+    how, place, token = change
+    place %= len(tokens) + 1
+    if how == "insert":
+        return [*tokens[:place], token, *tokens[place:]]
+    return [*tokens[:place], *([token] if how == "replace" else []), *tokens[place + 1 :]]
+
+
+@settings(deadline=None, max_examples=300)
+@given(programs, changes)
+def test_any_row_of_bytes_is_a_program_if_the_parser_says_so(program: Program, spoilt: list[Change]) -> None:
+    tokens = LANGUAGE.encode(tokens_of(program)).tolist()
+    for change in spoilt:
+        tokens = spoil(tokens, change)
+    compiled = compile_rows(np.array([tokens], np.uint8))
+    assert (compiled.entry[0] >= 0) == is_program(tokens)
+
+
+def test_random_bytes_are_no_programs() -> None:
+    rows = np.random.default_rng(0).integers(0, 256, (20_000, 44), np.uint8)
+    assert (compile_rows(rows).entry == -1).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<pad> DEF run m( move m)",
+        "DEF run m( <pad> move m)",
+        "DEF run m( move m) <pad> move",
+        "DEF run m( move m) <pad> DEF run m( move m)",
+        "<pad> <pad>",
+    ],
+)
+def test_padding_may_stand_at_the_end_only(text: str) -> None:
+    assert compile_text(text).entry.tolist() == [-1]
+
+
+def test_a_row_that_is_no_program_does_not_touch_its_neighbours() -> None:
+    texts = ("DEF run m( turnLeft m)", "DEF run m( turnLeft move", "DEF run m( turnLeft m)")
+    compiled = compile_rows(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in texts]))
+    assert reachable(compiled, 0) == reachable(compiled, 2)
+
+
+@pytest.mark.parametrize(("depth", "valid"), [(MAX_NESTING, True), (MAX_NESTING + 1, False)])
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("REPEAT R=2 r( ", "r) "),
+        ("WHILE c( frontIsClear c) w( ", "w) "),
+        ("IFELSE c( frontIsClear c) i( move i) ELSE e( ", "e) "),
+        ("IFELSE c( frontIsClear c) i( ", "i) ELSE e( move e) "),
+    ],
+)
+def test_the_compiler_nests_as_deep_as_the_parser(
+    opening: str, closing: str, depth: int, valid: bool
+) -> None:
+    compiled = compile_text(f"DEF run m( {opening * depth}move {closing * depth}m)")
+    assert (compiled.entry[0] >= 0) == valid
+
+
+def test_a_hundred_thousand_nested_blocks_are_no_program() -> None:
+    depth = 100_000
+    assert (
+        compile_text("DEF run m( " + "REPEAT R=2 r( " * depth + "move " + "r) " * depth + "m)").entry[0] == -1
+    )
+
+
+# The table
+
+
+def test_a_table_has_as_many_rows_as_the_programs_have_tokens() -> None:
+    rows = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in GOLDEN])
+    compiled = compile_rows(rows)
+    assert np.diff(compiled.start).tolist() == (rows != PAD).sum(axis=1).tolist()
+
+
+@settings(deadline=None, max_examples=100)
+@given(programs)
+def test_a_program_never_leaves_its_rows(program: Program) -> None:
+    tokens = LANGUAGE.encode(tokens_of(program))
+    places = reachable(compile_rows(tokens[None]), 0)
+    assert set(places) <= set(range(len(tokens)))
+
+
+@settings(deadline=None, max_examples=100)
+@given(programs)
+def test_a_program_never_comes_to_a_hole(program: Program) -> None:
+    known = {*range(len(LANGUAGE.actions)), HALT, STUCK, SET, LOOP}
+    places = reachable(compile_rows(LANGUAGE.encode(tokens_of(program))[None]), 0)
+    assert {entry & OPERATION for row in places.values() for entry in row} <= known
+
+
+@settings(deadline=None, max_examples=100)
+@given(programs, st.lists(st.integers(0, CODES - 1), max_size=60))
+def test_between_two_actions_each_open_loop_is_counted_twice_at_most(
+    program: Program, codes: list[int]
+) -> None:
+    tokens = LANGUAGE.encode(tokens_of(program))
+    opened = np.cumsum((LANGUAGE.kinds[tokens] == Kind.OPEN_R) * 1 - (LANGUAGE.kinds[tokens] == Kind.CLOSE_R))
+    counted = [kept for _, kept in follow(compile_rows(tokens[None]), codes)]
+    assert max(counted, default=0) <= 2 * opened.max()
+
+
+def test_a_batch_of_no_programs_compiles() -> None:
+    assert compile_rows(np.empty((0, 44), np.uint8)).count == 0
+
+
+def test_rows_without_tokens_are_no_programs() -> None:
+    assert compile_rows(np.empty((3, 0), np.uint8)).entry.tolist() == [-1, -1, -1]
+
+
+def test_the_order_of_the_array_in_memory_does_not_matter() -> None:
+    rows = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in GOLDEN[:20]])
+    plain, turned = compile_rows(rows), compile_rows(np.asfortranarray(rows))
+    assert [reachable(plain, i) for i in range(20)] == [reachable(turned, i) for i in range(20)]
+
+
+# Conditions
+
+
+def where(condition: NDArray[np.bool_] | list[bool], yes: str, no: str) -> list[str]:
+    return [yes if holds else no for holds in condition]
+
+
+FRONT = [bool(code & FRONT_CLEAR) for code in range(CODES)]
+MARKED = [bool(code & MARKERS) for code in range(CODES)]
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_an_if_acts_where_its_perception_holds(number: int) -> None:
+    text = f"DEF run m( IF c( {LANGUAGE.perceptions[number]} c) i( pickMarker i) m)"
+    assert first_entries(text) == where(TRUTH[number], "pickMarker", "halt")
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_negated_if_acts_where_its_perception_does_not_hold(number: int) -> None:
+    text = f"DEF run m( IF c( not c( {LANGUAGE.perceptions[number]} c) c) i( pickMarker i) m)"
+    assert first_entries(text) == where(TRUTH[number], "halt", "pickMarker")
+
+
+def test_an_ifelse_acts_either_way() -> None:
+    text = "DEF run m( IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e) m)"
+    assert first_entries(text) == where(FRONT, "move", "turnLeft")
+
+
+def test_a_negated_ifelse_swaps_its_blocks() -> None:
+    text = "DEF run m( IFELSE c( not c( frontIsClear c) c) i( move i) ELSE e( turnLeft e) m)"
+    assert first_entries(text) == where(FRONT, "turnLeft", "move")
+
+
+def test_both_blocks_of_an_ifelse_lead_to_what_follows() -> None:
+    text = "DEF run m( IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e) putMarker m)"
+    assert [actions(text, [code] * 9)[1:] for code in (0, FRONT_CLEAR)] == [["putMarker", "halt"]] * 2
+
+
+def test_a_while_looks_again_after_each_round() -> None:
+    text = "DEF run m( WHILE c( frontIsClear c) w( move turnLeft w) putMarker m)"
+    codes = [FRONT_CLEAR, 0, FRONT_CLEAR, 0, 0, 0]
+    assert actions(text, codes) == ["move", "turnLeft", "move", "turnLeft", "putMarker", "halt"]
+
+
+# Loops that are stuck
+
+
+def test_a_while_that_is_silent_under_some_perceptions_is_stuck_under_those() -> None:
+    text = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( pickMarker i) w) m)"
+    expected = [
+        "halt" if not f else "pickMarker" if m else "stuck" for f, m in zip(FRONT, MARKED, strict=True)
+    ]
+    assert first_entries(text) == expected
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "REPEAT R=0 r( move r)",
+        "WHILE c( not c( frontIsClear c) c) w( move w)",
+        "IF c( not c( frontIsClear c) c) i( move i)",
+        "REPEAT R=19 r( IF c( not c( frontIsClear c) c) i( move i) r)",
+        "WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w)",
+        "IFELSE c( frontIsClear c) i( REPEAT R=0 r( move r) i) ELSE e( move e)",
+        "IF c( not c( frontIsClear c) c) i( move i) REPEAT R=0 r( turnLeft r)",
+    ],
+)
+def test_a_while_whose_body_does_nothing_is_stuck_where_its_condition_holds(body: str) -> None:
+    text = f"DEF run m( WHILE c( frontIsClear c) w( {body} w) m)"
+    assert first_entries(text) == where(FRONT, "stuck", "halt")
+
+
+def test_two_whiles_that_wait_for_each_other_are_stuck() -> None:
+    text = "DEF run m( WHILE c( markersPresent c) w( WHILE c( noMarkersPresent c) w( move w) w) m)"
+    assert first_entries(text) == where(MARKED, "stuck", "halt")
+
+
+def test_a_while_within_a_while_that_acts_once_is_stuck_after_that() -> None:
+    text = "DEF run m( WHILE c( frontIsClear c) w( WHILE c( markersPresent c) w( pickMarker w) w) m)"
+    assert actions(text, [FRONT_CLEAR | MARKERS, FRONT_CLEAR]) == ["pickMarker", "stuck"]
+
+
+def test_a_loop_is_stuck_only_when_it_is_reached() -> None:
+    text = "DEF run m( turnLeft WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) m)"
+    assert actions(text, [FRONT_CLEAR] * 2) == ["turnLeft", "stuck"]
+
+
+def test_a_stuck_while_within_a_repeat_is_stuck() -> None:
+    text = "DEF run m( REPEAT R=3 r( WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) turnLeft r) m)"
+    assert actions(text, [0, FRONT_CLEAR]) == ["turnLeft", "stuck"]
+
+
+def test_a_while_that_acts_is_never_stuck() -> None:
+    text = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( pickMarker i) move w) m)"
+    assert actions(text, [FRONT_CLEAR] * 50) == ["move"] * 50
+
+
+# REPEAT
+
+
+def test_a_repeat_of_0_is_passed_by() -> None:
+    assert first_entries("DEF run m( REPEAT R=0 r( move r) turnLeft m)") == ["turnLeft"] * CODES
+
+
+@pytest.mark.parametrize("times", range(1, 20))
+def test_a_repeat_acts_as_often_as_it_says(times: int) -> None:
+    text = f"DEF run m( REPEAT R={times} r( move r) turnLeft m)"
+    assert actions(text, [0] * 30) == ["move"] * times + ["turnLeft", "halt"]
+
+
+def test_repeats_within_each_other_multiply() -> None:
+    text = "DEF run m( REPEAT R=19 r( REPEAT R=19 r( move r) r) m)"
+    assert actions(text, [0] * 1000) == ["move"] * 361 + ["halt"]
+
+
+def test_a_repeat_within_a_while_starts_anew_each_round() -> None:
+    text = "DEF run m( WHILE c( frontIsClear c) w( REPEAT R=2 r( move r) turnLeft w) m)"
+    codes = [FRONT_CLEAR, 0, 0, FRONT_CLEAR, 0, 0, 0]
+    assert actions(text, codes) == ["move", "move", "turnLeft"] * 2 + ["halt"]
+
+
+def test_a_repeat_goes_on_with_its_count_after_a_round_that_was_silent_at_first() -> None:
+    text = "DEF run m( REPEAT R=3 r( IF c( markersPresent c) i( pickMarker i) move r) m)"
+    codes = [0, MARKERS, 0, 0, 0]
+    assert actions(text, codes) == ["move", "pickMarker", "move", "move", "halt"]
+
+
+def nested_repeats(depth: int) -> str:
+    silent = "IF c( markersPresent c) i( pickMarker i) "
+    return "DEF run m( " + "REPEAT R=19 r( " * depth + silent + "r) " * depth + "m)"
+
+
+@pytest.mark.parametrize("depth", [1, 2, MAX_NESTING - 1])
+def test_repeats_whose_body_is_silent_are_over_at_once(depth: int) -> None:
+    """Counting would take 19 to the power of their depth."""
+    assert actions(nested_repeats(depth), [0]) == ["halt"]
+
+
+def test_repeats_are_over_when_their_body_falls_silent() -> None:
+    assert actions(nested_repeats(50), [MARKERS] * 30 + [0]) == ["pickMarker"] * 30 + ["halt"]
+
+
+def test_repeats_that_fall_silent_do_not_count_to_their_end() -> None:
+    *_, last = follow(compile_text(nested_repeats(50)), [MARKERS, 0])
+    assert last == ("halt", 0)
+
+
+def test_silent_repeats_do_not_hide_what_follows() -> None:
+    text = nested_repeats(20).removesuffix("m)") + "turnLeft m)"
+    assert actions(text, [0, MARKERS]) == ["turnLeft", "halt"]
+
+
+def test_a_while_around_silent_repeats_is_stuck() -> None:
+    body = nested_repeats(20).removeprefix("DEF run m( ").removesuffix("m)")
+    text = f"DEF run m( WHILE c( leftIsClear c) w( {body} w) m)"
+    assert actions(text, [LEFT_CLEAR | MARKERS, LEFT_CLEAR]) == ["pickMarker", "stuck"]
+
+
+# Arguments and threads
+
+
+@pytest.mark.parametrize(
+    ("tokens", "found"),
+    [
+        (np.zeros(5, np.uint8), r"uint8\[5\]"),
+        (np.zeros((1, 1, 5), np.uint8), r"uint8\[1, 1, 5\]"),
+        (np.zeros((1, 5), np.int64), r"int64\[1, 5\]"),
+        (np.zeros((1, 5), np.float32), r"float32\[1, 5\]"),
+    ],
+)
+def test_tokens_of_another_shape_or_type_are_refused(tokens: NDArray[np.uint8], found: str) -> None:
+    with pytest.raises(ValueError, match=rf"tokens: expected uint8\[programs, length\], found {found}"):
+        compile_rows(tokens)
+
+
+def test_a_truth_table_of_another_number_of_perceptions_is_refused() -> None:
+    with pytest.raises(ValueError, match="truth"):
+        compile_tokens(np.zeros((1, 5), np.uint8), LANGUAGE, TRUTH[:4])
+
+
+def test_a_truth_table_without_codes_is_refused() -> None:
+    with pytest.raises(ValueError, match="truth"):
+        compile_tokens(np.zeros((1, 5), np.uint8), LANGUAGE, TRUTH[:, 0])
+
+
+@pytest.fixture
+def _threads_restored() -> Iterator[None]:
+    yield
+    set_threads(None)
+
+
+@pytest.mark.usefixtures("_threads_restored")
+def test_the_number_of_threads_changes_nothing() -> None:
+    rows = sample_programs(LANGUAGE, PROGRAMS, 2000, seed=3)
+    rows[::7, 5] = LANGUAGE.ids["ELSE"]  # some that are no programs
+    set_threads(1)
+    alone = compile_rows(rows)
+    set_threads(4)
+    shared = compile_rows(rows)
+
+    def everything(compiled: Compiled) -> list[dict[int, list[int]] | None]:
+        return [reachable(compiled, i) if entry >= 0 else None for i, entry in enumerate(compiled.entry)]
+
+    assert everything(shared) == everything(alone)

@@ -1,0 +1,55 @@
+import numpy as np
+
+from leaps.karel.interpreter import Outcome
+from leaps.tasks.stair_climber import STAIR_CLIMBER
+from tests.tasks.play import play
+
+STAIRS = """
+######
+#...1#
+#...##
+#.>###
+#.####
+######"""
+
+
+def test_reaching_the_marker_pays_one_and_ends() -> None:
+    assert play("stair-climber", STAIRS, "turnLeft move turnRight move turnLeft move turnRight move")[:2] == (
+        1.0,
+        Outcome.ENDED,
+    )
+
+
+def test_stepping_off_the_stairs_costs_one_and_ends() -> None:
+    assert play("stair-climber", STAIRS, "turnLeft move move")[:2] == (-1.0, Outcome.ENDED)
+
+
+def test_the_cell_above_a_step_is_on_the_stairs() -> None:
+    assert play("stair-climber", STAIRS, "turnLeft move")[:2] == (0.0, Outcome.HALTED)
+
+
+def test_walking_down_the_stairs_is_allowed() -> None:
+    assert play("stair-climber", STAIRS, "turnLeft turnLeft move turnLeft move")[:2] == (0.0, Outcome.HALTED)
+
+
+def test_karel_starts_below_the_marker_anywhere_on_the_stairs() -> None:
+    worlds = STAIR_CLIMBER.worlds(2000, seed=0)
+    _, rows, columns = (worlds.markers > 0).nonzero()
+    assert len(rows) == 2000
+    assert (rows == 11 - columns).all()
+    assert (worlds.pose[:, 0] == 11 - worlds.pose[:, 1]).all()
+    assert (columns > worlds.pose[:, 1]).all()
+    assert set(np.unique(worlds.pose[:, 1])) == set(range(1, 10))
+    assert set(np.unique(columns)) == set(range(2, 11))
+
+
+def test_the_first_world_looks_like_stairs() -> None:
+    world = STAIR_CLIMBER.worlds(1, seed=0, size=(6, 6)).world(0)
+    assert [row.replace("1", ".") for row in world.rows()] == [
+        "######",
+        "#....#",
+        "#...##",
+        "#..###",
+        "#.####",
+        "######",
+    ]

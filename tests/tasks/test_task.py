@@ -1,0 +1,123 @@
+"""What holds for every task; each task's own rules are tested in a file of its own."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from leaps import parallel
+from leaps.evaluate import evaluate
+from leaps.karel.world import EXIT, WALL
+from leaps.tasks import HARD, PAPER, TASKS, VARIANTS, get
+from tests.strategies import same
+
+ALL = {**TASKS, **VARIANTS}
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+# What the hand-written programs reach on unseen worlds; one-stroke.karel says why it can't be more.
+BEST_BY_HAND = {"door-key": 1.0, "one-stroke": 0.998, "seeder": 1.0, "snake": 1.0}
+
+
+@pytest.mark.parametrize("name", PAPER)
+def test_the_papers_tasks_are_solved_by_their_example(name: str) -> None:
+    result = evaluate((EXAMPLES / f"{name}.karel").read_text(), name, episodes=1000, seed=4242)
+    assert result.returns.min() == 1.0
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_the_hard_tasks_are_solved_by_their_example_as_far_as_can_be(name: str) -> None:
+    result = evaluate((EXAMPLES / f"{name}.karel").read_text(), name, episodes=1000, seed=4242)
+    assert result.mean_return[0] >= BEST_BY_HAND[name]
+
+
+@pytest.mark.parametrize("name", [name for name in PAPER if PAPER[name].resizable])
+def test_an_example_also_solves_a_hundred_by_hundred_world(name: str) -> None:
+    result = evaluate((EXAMPLES / f"{name}.karel").read_text(), name, episodes=20, seed=7, size=(100, 100))
+    assert result.returns.min() == 1.0
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_worlds_are_walled_and_karel_stands_on_free_ground(name: str) -> None:
+    worlds = ALL[name].worlds(200, seed=1)
+    assert worlds.size == ALL[name].size
+    assert (worlds.ground[:, [0, -1]] == WALL).all()
+    assert (worlds.ground[:, :, [0, -1]] == WALL).all()
+    under_karel = worlds.ground[np.arange(200), worlds.pose[:, 0], worlds.pose[:, 1]]
+    assert (under_karel != WALL).all()
+    assert (under_karel != EXIT).all()
+    assert (worlds.markers[worlds.ground == WALL] == 0).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_world_depends_on_seed_and_number_alone(name: str) -> None:
+    task = ALL[name]
+    many = task.worlds(300, seed=9)
+    assert same(many.take(slice(120, 125)), task.worlds(5, seed=9, first=120))
+    try:
+        parallel.set_threads(4)
+        assert same(many, task.worlds(300, seed=9))
+    finally:
+        parallel.set_threads(None)
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if ALL[name].resizable])
+@pytest.mark.parametrize("extra", [(0, 0), (1, 0), (0, 3), (30, 25)])
+def test_any_legal_size_works(name: str, extra: tuple[int, int]) -> None:
+    task = ALL[name]
+    size = task.smallest[0] + extra[0], task.smallest[1] + extra[1]
+    worlds = task.worlds(50, seed=2, size=size)
+    assert worlds.size == size
+    under_karel = worlds.ground[np.arange(50), worlds.pose[:, 0], worlds.pose[:, 1]]
+    assert (under_karel != WALL).all()
+    program = "DEF run m( WHILE c( frontIsClear c) w( move pickMarker putMarker turnLeft w) m)"
+    returns = evaluate(program, task, episodes=50, seed=2, size=size).returns
+    assert ((returns >= -1) & (returns <= 1)).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_too_small_a_world_is_refused(name: str) -> None:
+    height, width = ALL[name].smallest
+    with pytest.raises(ValueError, match=f"found {height - 1}x{width}"):
+        ALL[name].worlds(1, seed=0, size=(height - 1, width))
+    with pytest.raises(ValueError, match=f"found {height}x{width - 1}"):
+        ALL[name].worlds(1, seed=0, size=(height, width - 1))
+
+
+@pytest.mark.parametrize("name", [name for name in ALL if ALL[name].resizable])
+def test_too_large_a_world_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="at most 1000 cells a side"):
+        ALL[name].worlds(1, seed=0, size=(8, 100_000))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_world_drawn_by_hand_plays_like_a_sampled_one(name: str) -> None:
+    """`prepare` sets up from what can be seen all that a sampled world has, but for Snake's later foods."""
+    task = ALL[name]
+    for number in range(20):
+        world = task.worlds(1, seed=3, first=number).world(0)
+        bare = world._replace(
+            ground=np.where(world.ground == EXIT, 0, world.ground), memory=np.zeros(0, np.int64)
+        )
+        prepared = task.prepare(bare)
+        assert np.array_equal(prepared.ground, world.ground)
+        if name != "snake":
+            assert np.array_equal(prepared.memory, world.memory)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [("topoff", "top-off"), ("Maze", "maze"), ("stair_climber", "stair-climber"), ("snak", "snake")],
+)
+def test_a_misspelt_task_is_recognised(wrong: str, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown task '{wrong}'; did you mean '{meant}'"):
+        get(wrong)
+
+
+def test_an_unknown_task_lists_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="expected one of stair-climber, four-corner"):
+        get("zzzzzzzz")
+
+
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(ValueError, match="a seed is 0 or more"):
+        TASKS["maze"].worlds(1, seed=-1)

@@ -1,0 +1,309 @@
+"""The command line as its users see it: what is printed where, and the exit code."""
+
+import io
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from PIL import Image
+
+from leaps import __version__
+from leaps.cli import main
+from leaps.tasks import TASKS
+
+ROOT = Path(__file__).parents[1]
+MAZE = str(ROOT / "examples" / "maze.karel")
+WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Leaps:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.monkeypatch, self.capsys = monkeypatch, capsys
+
+    def __call__(self, *words: str) -> Done:
+        self.monkeypatch.setattr(sys, "argv", ["leaps", *words])
+        code: Any = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+        captured = self.capsys.readouterr()
+        return Done(code or 0, captured.out, captured.err)
+
+
+@pytest.fixture
+def leaps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Leaps:
+    monkeypatch.setenv("COLUMNS", "120")
+    return Leaps(monkeypatch, capsys)
+
+
+def assert_refused(done: Done, *said: str) -> None:
+    """Misuse: exit code 2, a message on standard error, nothing on standard output, no traceback."""
+    assert done.code == 2
+    assert done.out == ""
+    assert "Traceback" not in done.err
+    flat = " ".join(done.err.replace("│", " ").split())
+    for words in said:
+        assert words in flat
+
+
+# tasks
+
+
+def test_tasks_lists_the_ten_with_pictures(leaps: Leaps) -> None:
+    done = leaps("tasks")
+    assert done.code == 0
+    for name in TASKS:
+        assert name in done.out
+    assert done.out.count("►") + done.out.count("▼") == 10
+
+
+def test_tasks_as_json_can_be_read_by_machines(leaps: Leaps) -> None:
+    listed = leaps("tasks", "--json").json
+    assert [task["name"] for task in listed] == list(TASKS)
+    assert all(len(task["grid"]) == task["size"][0] for task in listed)
+
+
+# check
+
+
+def test_check_accepts_a_program_in_both_forms(leaps: Leaps) -> None:
+    assert leaps("check", MAZE).code == 0
+    done = leaps("check", "-e", WALK, "--json")
+    assert done.json == {"valid": True, "program": WALK, "tokens": 11, "statements": 2, "actions": 1}
+
+
+def test_check_points_at_an_error(leaps: Leaps) -> None:
+    done = leaps("check", "-e", "DEF run m( move WHILE m)")
+    assert done.code == 2
+    assert done.err.splitlines() == [
+        "error: token 5: found 'm)', expected c(",
+        "  DEF run m( move WHILE m)",
+        "                        ^^",
+    ]
+
+
+def test_check_reports_an_error_as_json(leaps: Leaps) -> None:
+    done = leaps("check", "-e", "DEF run m(\n  move\n  jump\nm)", "--json")
+    assert done.code == 2
+    assert {key: done.json[key] for key in ("valid", "token", "line", "column")} == {
+        "valid": False,
+        "token": 4,
+        "line": 3,
+        "column": 3,
+    }
+
+
+def test_a_program_can_come_from_standard_input(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(WALK.encode())))
+    assert leaps("check", "-", "--json").json["tokens"] == 11
+
+
+# run
+
+
+def test_run_reports_returns_that_add_up(leaps: Leaps) -> None:
+    done = leaps("run", "-e", WALK, "--task", "top-off", "--episodes", "50", "--seed", "3", "--json")
+    report = done.json
+    assert done.code == 0
+    assert (report["task"], report["episodes"], report["seed"]) == ("top-off", 50, 3)
+    assert len(report["returns"]) == 50
+    assert report["mean_return"] == pytest.approx(sum(report["returns"]) / 50)
+    assert 0 < report["std_return"] < 1
+    assert report["halted"] == 50
+    assert report["mean_steps"] == 9
+
+
+def test_run_is_the_same_twice_and_not_for_another_seed(leaps: Leaps) -> None:
+    words = ("run", "-e", WALK, "--task", "top-off", "--json")
+    assert leaps(*words).out == leaps(*words).out
+    assert leaps(*words, "--seed", "1").json["returns"] != leaps(*words).json["returns"]
+
+
+def test_run_solves_a_maze_for_people(leaps: Leaps) -> None:
+    done = leaps("run", MAZE, "--task", "maze", "--size", "20x30")
+    assert done.code == 0
+    assert "maze, 20x30, seed 0" in done.out
+    assert "1.000 ± 0.000 over 100 episodes" in done.out
+    assert "100 were decided by the task" in done.out
+
+
+def test_run_saves_the_first_episode_as_a_gif(leaps: Leaps, tmp_path: Path) -> None:
+    gif = tmp_path / "new folder" / "maze.gif"
+    done = leaps("run", MAZE, "--task", "maze", "--episodes", "1", "--gif", str(gif), "--json")
+    with Image.open(gif) as film:
+        assert film.format == "GIF"
+        assert getattr(film, "n_frames", 0) >= 0.5 * done.json["mean_steps"]
+
+
+# trace
+
+
+def test_trace_tells_for_every_action_why_it_was_taken(leaps: Leaps) -> None:
+    report = leaps("trace", MAZE, "--task", "maze", "--seed", "4", "--json").json
+    assert report["outcome"] == "ended"
+    assert report["return"] == 1.0
+    first = report["steps"][0]
+    assert first["tests"][0] == {"statement": "WHILE", "condition": "noMarkersPresent", "result": True}
+    assert first["path"][0] == "WHILE c( noMarkersPresent c)"
+    assert first["path"][-1] == first["action"]
+    assert len(first["grid"]) == 8
+
+
+def test_trace_shows_the_episode_that_run_numbers(leaps: Leaps) -> None:
+    returns = leaps("run", "-e", WALK, "-t", "top-off", "--json").json["returns"]
+    worst = returns.index(min(returns))
+    traced = leaps("trace", "-e", WALK, "-t", "top-off", "--episode", str(worst), "--json").json
+    assert traced["return"] == pytest.approx(min(returns))
+
+
+def test_trace_is_readable(leaps: Leaps) -> None:
+    done = leaps("trace", "-e", WALK, "--task", "top-off")
+    assert "step 1: move" in done.out
+    assert "WHILE frontIsClear? yes" in done.out
+    assert "WHILE frontIsClear? no" in done.out
+    assert "the program ends, return" in done.out
+
+
+# conform
+
+
+def test_conform_counts_what_agrees(leaps: Leaps, tmp_path: Path) -> None:
+    lines = (ROOT / "tests" / "golden" / "traces.jsonl").read_text().splitlines()[:20]
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_text("\n".join(lines))
+    broken = json.loads(lines[3])
+    broken["actions"] += "m"
+    bad.write_text("\n".join([*lines[:3], json.dumps(broken), *lines[4:]]))
+    assert leaps("conform", str(good)) == (0, "20 of 20 agree\n", "")
+    done = leaps("conform", str(bad))
+    assert done.code == 1
+    assert "19 of 20 agree" in done.out
+    assert "line 4" in done.out
+    assert leaps("conform", str(bad), "--json").json["disagreements"][0]["line"] == 4
+
+
+# bad input
+
+
+def test_an_empty_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+    file = tmp_path / "empty.karel"
+    file.write_text("")
+    assert_refused(leaps("run", str(file), "--task", "maze"), "the text is empty, expected DEF")
+    assert_refused(leaps("check", str(file)), "the text is empty")
+
+
+@pytest.mark.parametrize("kind", ["bytes", "letters", "one word", "tokens"])
+def test_ten_megabytes_of_noise_are_refused_briefly(leaps: Leaps, tmp_path: Path, kind: str) -> None:
+    rng = random.Random(0)
+    size = 10_000_000
+    noise = {
+        "bytes": lambda: rng.randbytes(size),
+        "letters": lambda: bytes(rng.choices(b"abcdef ghij\n", k=size)),
+        "one word": lambda: b"x" * size,
+        "tokens": lambda: b"DEF run m( " + b"WHILE c( frontIsClear c) w( " * (size // 28),
+    }[kind]()
+    file = tmp_path / "noise.karel"
+    file.write_bytes(noise)
+    done = leaps("check", str(file))
+    assert_refused(done, "token")
+    assert len(done.err) < 2000
+
+
+def test_a_hundred_thousand_nested_blocks_are_refused(leaps: Leaps, tmp_path: Path) -> None:
+    file = tmp_path / "deep.karel"
+    file.write_text("DEF run m( " + "REPEAT R=2 r( " * 100_000 + "move " + "r) " * 100_000 + "m)")
+    assert_refused(leaps("run", str(file), "--task", "maze"), "blocks are nested deeper than 100")
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("DEF run m( mvoe m)", "'mvoe' is not a token of this language; did you mean 'move'?"),
+        ("DEF run m( move", "the program ends here, expected"),
+        ("DEF run m( REPEAT R=20 r( move r) m)", "found 'R=20', expected R=0 to R=19"),
+        ("DEF run m( m)", "found 'm)', expected an action"),
+        ("DEF run m( move m) move", "expected the end of the program"),
+    ],
+)
+def test_a_wrong_program_is_pointed_at(leaps: Leaps, program: str, said: str) -> None:
+    assert_refused(leaps("run", "-e", program, "--task", "maze"), said)
+    assert_refused(leaps("trace", "-e", program, "--task", "maze"), said)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["run", MAZE, "--task", "topoff"], "unknown task 'topoff'; did you mean 'top-off'?"),
+        (["run", MAZE, "--task", "maze", "--size", "3x3"], "maze needs at least 5x5 cells"),
+        (["run", MAZE, "--task", "maze", "--size", "big"], "expected HEIGHTxWIDTH such as 8x8, found 'big'"),
+        (["run", MAZE, "--task", "maze", "--size", "8x99999"], "at most 1000 cells a side"),
+        (["run", MAZE, "--task", "clean-house", "--size", "20x20"], "one fixed flat of 14x22"),
+        (["run", MAZE, "--task", "maze", "--episodes", "0"], "greater than or equal to 1"),
+        (["run", MAZE, "--task", "maze", "--seed", "-1"], "greater than or equal to 0"),
+        (["run", MAZE, "--task", "maze", "--gif", "picture.png"], "expected a name that ends in .gif"),
+        (["run", MAZE], "Missing option"),
+        (["run", "--task", "maze"], "expected a program: either a FILE or -e"),
+        (["run", MAZE, "-e", WALK, "--task", "maze"], "and not both"),
+        (["run", "nowhere.karel", "--task", "maze"], "nowhere.karel: No such file or directory"),
+        (["run", str(ROOT), "--task", "maze"], "Is a directory"),
+        (["trace", MAZE, "--task", "maze", "--size", "2x2"], "maze needs at least 5x5"),
+        (["conform", MAZE], "line 1: expected a JSON object"),
+        (["fly"], "No such command 'fly'"),
+        (["run", MAZE, "--task", "maze", "--fast"], "No such option"),
+    ],
+)
+def test_misuse_is_explained(leaps: Leaps, words: list[str], said: str) -> None:
+    assert_refused(leaps(*words), said)
+
+
+def test_a_full_disk_leaves_no_half_written_file(leaps: Leaps) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    done = leaps("run", MAZE, "--task", "maze", "--gif", "/proc/nowhere/maze.gif")
+    assert_refused(done, "/proc/nowhere")
+
+
+# help and the rest
+
+
+@pytest.mark.parametrize("command", ["tasks", "check", "run", "trace", "conform"])
+def test_every_command_teaches_and_takes_json(leaps: Leaps, command: str) -> None:
+    done = leaps(command, "--help")
+    assert done.code == 0
+    assert "--json" in done.out
+    assert len(done.out.split()) > 60
+
+
+def test_version(leaps: Leaps) -> None:
+    assert leaps("--version").out == f"leaps {__version__}\n"
+
+
+def test_the_installed_command_works_and_survives_a_closed_pipe() -> None:
+    command = [sys.executable, "-m", "leaps.cli"]
+    done = subprocess.run(
+        [*command, "run", MAZE, "--task", "maze", "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["mean_return"] == 1.0
+    piped = subprocess.run(
+        f"{sys.executable} -m leaps.cli trace {MAZE} --task maze | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert piped.stderr == ""

@@ -1,0 +1,193 @@
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+from numpy.typing import NDArray
+
+from leaps import parallel
+from leaps.dsl.sample import sample_programs
+from leaps.dsl.text import build
+from leaps.env import KarelEnv, KarelVectorEnv, Observation
+from leaps.karel.executor import compile_karel, run
+from leaps.karel.interpreter import Run
+from leaps.karel.world import LANGUAGE, MOVE, PROGRAMS, PUT_MARKER, TURN_LEFT, World, Worlds
+from leaps.registration import TASK_OF
+from leaps.tasks import TASKS
+
+
+@pytest.mark.parametrize("observation", ["grid", "perceptions"])
+@pytest.mark.parametrize("name", TASK_OF)
+def test_gymnasiums_checker_finds_nothing(name: str, observation: str) -> None:
+    check_env(gymnasium.make(f"Karel/{name}-v0", observation=observation, render_mode="rgb_array").unwrapped)
+
+
+def test_all_ten_tasks_are_registered() -> None:
+    assert set(TASK_OF.values()) == set(TASKS)
+    for name, task in TASK_OF.items():
+        env = gymnasium.make(f"Karel/{name}-v0").unwrapped
+        assert isinstance(env, KarelEnv)
+        assert env.task is TASKS[task]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_rewards_of_an_episode_add_up_to_the_return(name: str) -> None:
+    """Acting as a program does, an environment pays what `evaluate` would report."""
+    task = TASKS[name]
+    env = KarelEnv(task, observation="perceptions")
+    for number, ids in enumerate(sample_programs(LANGUAGE, PROGRAMS, 25, seed=31)):
+        env.reset(seed=number)
+        start = env.world.clone()
+        program = build(LANGUAGE.decode(ids))
+        actions = [
+            step.action
+            for step in Run(program, start.clone(), env.simulation.horizon, task.react, task.events)
+        ]
+        total = sum(env.step(action)[1] for action in actions)
+        rollouts = run(compile_karel(ids[None]), Worlds.stack([start]), env.simulation.horizon, task.hooks)
+        assert rollouts.returns is not None
+        if actions:
+            assert total == pytest.approx(rollouts.returns[0, 0])
+
+
+def test_terminated_and_truncated_are_kept_apart() -> None:
+    env = KarelEnv("maze", horizon=3)
+    env.reset(seed=0)
+    ends = [env.step(TURN_LEFT)[2:4] for _ in range(3)]
+    assert ends == [(False, False), (False, False), (False, True)]
+
+    seeder = KarelEnv("seeder", horizon=2)
+    seeder.reset(seed=0)
+    assert seeder.step(PUT_MARKER)[2:4] == (False, False)
+    assert seeder.step(PUT_MARKER)[2:4] == (True, False)  # lost with the very last step: decided, not cut off
+
+
+def test_the_same_seed_gives_the_same_worlds() -> None:
+    env = KarelEnv("maze")
+    first = [env.reset(seed=5)[0], env.reset()[0], env.reset()[0]]
+    again = [env.reset(seed=5)[0], env.reset()[0], env.reset()[0]]
+    assert all(np.array_equal(a, b) for a, b in zip(first, again, strict=True))
+    assert not np.array_equal(first[0], first[1])
+
+
+@pytest.mark.parametrize("name", ["maze", "stair-climber", "snake"])
+@pytest.mark.parametrize("mode", ["next-step", "same-step"])
+@pytest.mark.parametrize("observation", ["grid", "perceptions"])
+def test_the_vector_environment_is_many_single_ones(name: str, mode: str, observation: Observation) -> None:
+    """The same worlds and actions give the same observations, rewards and ends, resets included."""
+    count, horizon = 7, 12
+    many = KarelVectorEnv(name, count, observation, horizon=horizon, autoreset_mode=mode)  # type: ignore[arg-type]
+    seen, _ = many.reset(seed=3)
+    singles = [KarelEnv(name, observation, horizon=horizon) for _ in range(count)]
+    rng = np.random.default_rng(0)
+
+    def follow(index: int) -> NDArray[np.uint8]:
+        """Let a single environment begin the episode that the vector environment has just begun."""
+        simulation = singles[index].simulation
+        for field in simulation.worlds._fields:
+            getattr(simulation.worlds, field)[0] = getattr(many.simulation.worlds, field)[index]
+            getattr(simulation.starts, field)[0] = getattr(many.simulation.starts, field)[index]
+        simulation.values[:] = 0
+        simulation.steps[:] = 0
+        return np.asarray(simulation.observe(observation)[0])
+
+    assert all(np.array_equal(follow(i), seen[i]) for i in range(count))
+    ended = np.zeros(count, np.bool_)
+    ends = 0
+    for _ in range(60):
+        actions = rng.integers(0, 5, count)
+        seen, rewards, terminated, truncated, info = many.step(actions)
+        for i in range(count):
+            if mode == "next-step" and ended[i]:
+                assert np.array_equal(follow(i), seen[i])
+                assert (rewards[i], terminated[i], truncated[i]) == (0.0, False, False)
+                continue
+            one, reward, over, cut, _ = singles[i].step(actions[i])
+            assert reward == pytest.approx(rewards[i])
+            assert (over, cut) == (terminated[i], truncated[i])
+            if mode == "same-step" and (over or cut):
+                assert info["_final_obs"][i]
+                assert np.array_equal(info["final_obs"][i], one)
+                one = follow(i)
+            assert np.array_equal(one, seen[i])
+        ended = terminated | truncated
+        ends += int(ended.sum())
+    assert ends > count
+
+
+def test_the_vector_environment_does_not_depend_on_threads() -> None:
+    def play() -> list[NDArray[np.uint8]]:
+        env = KarelVectorEnv("snake", 5000, "grid")
+        rng = np.random.default_rng(1)
+        seen = [env.reset(seed=8)[0]]
+        return seen + [env.step(rng.integers(0, 5, 5000))[0] for _ in range(15)]
+
+    try:
+        parallel.set_threads(1)
+        alone = play()
+        parallel.set_threads(4)
+        together = play()
+    finally:
+        parallel.set_threads(None)
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+
+
+def test_make_vec_makes_the_compiled_vector_environment() -> None:
+    env = gymnasium.make_vec(
+        "Karel/Harvester-v0", num_envs=4, vectorization_mode="vector_entry_point", size=(5, 6)
+    )
+    assert isinstance(env, KarelVectorEnv)
+    assert env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+    assert env.reset(seed=0)[0].shape == (4, 5, 6, 16)
+    assert env.single_observation_space.shape == (5, 6, 16)
+
+
+def test_a_list_of_seeds_gives_each_world_its_own() -> None:
+    env = KarelVectorEnv("maze", 3)
+    seen, _ = env.reset(seed=[4, 9, 4])
+    assert np.array_equal(seen[0], seen[2])
+    assert not np.array_equal(seen[0], seen[1])
+
+
+def test_worlds_can_be_rendered() -> None:
+    env = gymnasium.make("Karel/Maze-v0", render_mode="ansi")
+    env.reset(seed=0)
+    picture = env.render()
+    assert isinstance(picture, str)
+    assert str(World.parse(picture)) == picture
+    image = gymnasium.make("Karel/Maze-v0", render_mode="rgb_array")
+    image.reset(seed=0)
+    before = np.asarray(image.render())
+    image.step(TURN_LEFT)
+    after = np.asarray(image.render())
+    assert before.ndim == 3
+    assert before.shape[2] == 3
+    assert not np.array_equal(before, after)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"observation": "pixels"}, "expected 'grid' or 'perceptions'"),
+        ({"size": (3, 3)}, "maze needs at least 5x5"),
+        ({"task": "labyrinth"}, "unknown task 'labyrinth'"),
+        ({"horizon": 0}, "the horizon must be at least 1"),
+        ({"render_mode": "human"}, "expected 'ansi' or 'rgb_array'"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        KarelEnv(**{"task": "maze", **arguments})  # type: ignore[arg-type]
+
+
+def test_bad_actions_are_refused() -> None:
+    env = KarelEnv("maze")
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match="an action is 0 to 4, found 5"):
+        env.step(5)
+    many = KarelVectorEnv("maze", 3)
+    many.reset(seed=0)
+    with pytest.raises(ValueError, match="an action is 0 to 4"):
+        many.step(np.array([MOVE, 9, MOVE]))
+    with pytest.raises(ValueError, match="expected 3 actions"):
+        many.step(np.array([MOVE]))
