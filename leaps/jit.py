@@ -37,7 +37,7 @@ def _stamp_of(layers: int) -> tuple[str, int]:
     digest = hashlib.sha256()
     files = [PACKAGE / "jit.py", PACKAGE / "randomness.py"]
     for layer in LAYERS[:layers]:
-        files += sorted((PACKAGE / layer).glob("*.py"))
+        files += sorted((PACKAGE / layer).rglob("*.py"))
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest(), len(files)
@@ -47,8 +47,8 @@ def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
     """Make a compiled function's place in the cache depend on all that it can import."""
     source = Path(function.__code__.co_filename)
     layers = len(LAYERS)
-    if source.parent.parent == PACKAGE and source.parent.name in LAYERS:
-        layers = 1 + LAYERS.index(source.parent.name)
+    if source.is_relative_to(PACKAGE) and (layer := source.relative_to(PACKAGE).parts[0]) in LAYERS:
+        layers = 1 + LAYERS.index(layer)
     index = compiled._cache._cache_file
     index._source_stamp = (index._source_stamp, _stamp_of(layers))
     return compiled
