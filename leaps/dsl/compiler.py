@@ -44,6 +44,11 @@ class Compiled(NamedTuple):
     entry: NDArray[np.int32]
     """[programs] the place where a program begins; -1 if it is not a program"""
 
+    branches: NDArray[np.uint64]
+    """[rows, codes] which conditions are looked at on the way to the entry, if wanted: bit 2k if the k-th
+    of the program (in the order of the text) holds, bit 2k + 1 if it doesn't. Those past the 32nd are left
+    out. Where a REPEAT may be over, its body's conditions count as looked at"""
+
     @property
     def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
         return len(self.entry)
@@ -55,7 +60,7 @@ _CLOSE_M, _CLOSE_W, _CLOSE_R = int(Kind.CLOSE_M), int(Kind.CLOSE_W), int(Kind.CL
 _CLOSE_I, _CLOSE_E = int(Kind.CLOSE_I), int(Kind.CLOSE_E)
 _OPEN_W, _OPEN_R = int(Kind.OPEN_W), int(Kind.OPEN_R)
 _OPEN_I, _OPEN_E = int(Kind.OPEN_I), int(Kind.OPEN_E)
-_PAD = int(Kind.PAD)
+_WHILE, _IF, _IFELSE, _PAD = int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE), int(Kind.PAD)
 _STATE_DEF, _STATE_END, _NO_BLOCK = int(State.DEF), int(State.END), int(Block.NONE)
 _DEEPEST = MAX_NESTING + 2
 
@@ -89,12 +94,16 @@ def accepted_length(tokens: NDArray[np.uint8], kinds: NDArray[np.uint8], stack: 
 
 
 @jit
-def _patch(table: NDArray[np.int32], first: int, last: int, hole: int, target: int) -> None:
+def _patch(
+    table: NDArray[np.int32], branches: NDArray[np.uint64], first: int, last: int, hole: int, target: int
+) -> None:
     """Let the holes of rows first..last-1 show what row `target` shows."""
     for row in range(first, last):
         for code in range(table.shape[1]):
             if table[row, code] == hole:
                 table[row, code] = table[target, code]
+                if branches.size > 0:
+                    branches[row, code] |= branches[target, code]
 
 
 @jit
@@ -105,6 +114,7 @@ def _compile_one(
     truth: NDArray[np.bool_],
     table: NDArray[np.int32],
     loops: NDArray[np.int32],
+    branches: NDArray[np.uint64],
     after: NDArray[np.int64],
     other: NDArray[np.int64],
 ) -> int:
@@ -114,7 +124,12 @@ def _compile_one(
     statement, and the loop's own row or the row of the ELSE block.
     """
     codes = table.shape[1]
+    track = branches.size > 0
+    branches[:] = 0
     rows = loop_count = 0
+    condition = 0  # how many there are up to here
+    for token in tokens:
+        condition += kinds[token] == _WHILE or kinds[token] == _IF or kinds[token] == _IFELSE
     here = 0  # the row of what comes next
     depth = -1
     position = len(tokens) - 1
@@ -162,7 +177,11 @@ def _compile_one(
                     ahead = table[following, code]
                     table[end, code] = ahead if passed else LOOP + (loop_count << SHIFT)
                     table[begin, code] = ahead if passed else SET + (loop_count << SHIFT)
-                _patch(table, end + 1, begin, hole, end)
+                    if track and passed:
+                        looked_at = branches[here, code] | branches[following, code]
+                        branches[end, code] |= looked_at
+                        branches[begin, code] = looked_at
+                _patch(table, branches, end + 1, begin, hole, end)
                 rows += 1
                 loop_count += 1
                 here = begin
@@ -171,25 +190,25 @@ def _compile_one(
         elif kind in (_OPEN_W, _OPEN_I):
             negated = kinds[tokens[position - 3]] != _OPEN_C
             perception = arguments[tokens[position - 3 if negated else position - 2]]
+            condition -= 1
+            yes = np.uint64(1) << np.uint64(2 * condition) if condition < 32 else np.uint64(0)
+            no = yes << np.uint64(1)
             if kind == _OPEN_W:
-                begin = other[depth]
-                hole = HOLE + (begin << SHIFT)
-                for code in range(codes):
-                    if truth[perception, code] == negated:
-                        table[begin, code] = table[after[depth], code]
-                    elif table[here, code] == hole:
-                        table[begin, code] = STUCK
-                    else:
-                        table[begin, code] = table[here, code]
-                _patch(table, begin + 1, rows, hole, begin)
-                here = begin
+                begin, otherwise = other[depth], after[depth]
             else:
-                otherwise = after[depth] if other[depth] < 0 else other[depth]
-                for code in range(codes):
-                    source = otherwise if truth[perception, code] == negated else here
-                    table[rows, code] = table[source, code]
-                here = rows
+                begin, otherwise = rows, after[depth] if other[depth] < 0 else other[depth]
                 rows += 1
+            hole = HOLE + (begin << SHIFT)  # only a loop's body has any
+            for code in range(codes):
+                holds = truth[perception, code] != negated
+                source = here if holds else otherwise
+                entry = table[source, code]
+                if track:
+                    branches[begin, code] = branches[source, code] | (yes if holds else no)
+                table[begin, code] = STUCK if holds and entry == hole else entry
+            if kind == _OPEN_W:
+                _patch(table, branches, begin + 1, rows, hole, begin)
+            here = begin
             depth -= 1
             position -= 7 if negated else 4
         position -= 1
@@ -204,6 +223,7 @@ def _compile_range(
     truth: NDArray[np.bool_],
     table: NDArray[np.int32],
     loops: NDArray[np.int32],
+    branches: NDArray[np.uint64],
     start: NDArray[np.int64],
     entry: NDArray[np.int32],
     first: int,
@@ -219,7 +239,15 @@ def _compile_range(
             continue
         rows = slice(start[program], start[program + 1])
         entry[program] = _compile_one(
-            tokens[program, :length], kinds, arguments, truth, table[rows], loops[rows], after, other
+            tokens[program, :length],
+            kinds,
+            arguments,
+            truth,
+            table[rows],
+            loops[rows],
+            branches[rows],
+            after,
+            other,
         )
 
 
@@ -235,11 +263,14 @@ def _row_bounds(tokens: NDArray[np.uint8], pad: int) -> NDArray[np.int64]:
     return start
 
 
-def compile_tokens(tokens: NDArray[np.uint8], language: Language, truth: NDArray[np.bool_]) -> Compiled:
+def compile_tokens(
+    tokens: NDArray[np.uint8], language: Language, truth: NDArray[np.bool_], *, branches: bool = False
+) -> Compiled:
     """Compile a batch of programs.
 
     tokens: [programs, length] token ids, filled up with `<pad>`; a row that is not a program gets
     entry -1. truth: [perceptions, codes] which perceptions hold under which perceived code.
+    branches: keep track of the conditions that are looked at.
     """
     if tokens.ndim != 2 or tokens.dtype != np.uint8:
         raise ValueError(
@@ -253,13 +284,14 @@ def compile_tokens(tokens: NDArray[np.uint8], language: Language, truth: NDArray
     start = _row_bounds(tokens, language.pad)
     table = np.empty((start[-1], truth.shape[1]), np.int32)
     loops = np.empty((start[-1], 3), np.int32)
+    looked_at = np.empty((start[-1] if branches else 0, truth.shape[1]), np.uint64)
     entry = np.empty(len(tokens), np.int32)
     kinds, arguments = language.kinds, language.arguments
     share(
         lambda first, last: _compile_range(
-            tokens, kinds, arguments, truth, table, loops, start, entry, first, last
+            tokens, kinds, arguments, truth, table, loops, looked_at, start, entry, first, last
         ),
         len(tokens),
         grain=200,
     )
-    return Compiled(table, loops, start, entry)
+    return Compiled(table, loops, start, entry, looked_at)

@@ -16,7 +16,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, Compiled, compile_tokens
-from leaps.jit import inlined, jit, pointer
+from leaps.jit import jit, pointer
 from leaps.karel.interpreter import Outcome
 from leaps.karel.physics import CODES, MOVED, TRUTH, act, perceive, strides
 from leaps.karel.world import (
@@ -65,9 +65,9 @@ def _worthless(world: World, start: World) -> float:  # noqa: ARG001
     return 0.0
 
 
-def compile_karel(tokens: NDArray[np.uint8]) -> Compiled:
+def compile_karel(tokens: NDArray[np.uint8], *, branches: bool = False) -> Compiled:
     """Compile Karel programs from token ids, [programs, length]."""
-    return compile_tokens(tokens, LANGUAGE, TRUTH)
+    return compile_tokens(tokens, LANGUAGE, TRUTH, branches=branches)
 
 
 @dataclass(frozen=True)
@@ -82,74 +82,13 @@ class Rollouts:
     """[programs, worlds] the task's value at the end"""
     actions: NDArray[np.uint8] | None = None
     """[programs, worlds, horizon] what was done; filled up with NO_ACTION"""
+    covered: NDArray[np.uint64] | None = None
+    """[programs, worlds] the conditions looked at; see `Compiled.branches`"""
     final: Worlds | None = None
     """the worlds as the programs left them: those of program 0 first"""
 
 
 NO_ACTION = 255
-
-
-@inlined
-def _rollout(
-    table: NDArray[np.int32],
-    loops: NDArray[np.int32],
-    first: np.uint64,
-    entry_place: int,
-    world: World,
-    ground: NDArray[np.uint8],
-    markers: NDArray[np.uint8],
-    ahead: NDArray[np.uint64],
-    horizon: int,
-    hooks: Hooks,
-    counters: NDArray[np.int64],
-    actions: NDArray[np.uint8],
-    record: int,
-) -> tuple[int, int]:
-    """Run one program in one world: the outcome and the number of actions.
-
-    `table` is flat, and so are `ground` and `markers`, views of the world's. The program's rows begin with
-    `first`. `record`: where in `actions` to write them, or -1.
-    """
-    position, heading = flat_pose(world)
-    place = np.uint64(entry_place)
-    steps = 0
-    while True:
-        code = perceive(ground, markers, ahead, position, heading)
-        entry = table[(first + place) * _CODES + code]
-        operation = entry & OPERATION
-        while operation >= SET:
-            loop = np.uint64(entry >> SHIFT)
-            if operation == SET:
-                counters[loop] = loops[first + loop, 0]
-                place = np.uint64(loops[first + loop, 1])
-            else:
-                counters[loop] -= 1
-                place = np.uint64(loops[first + loop, 1] if counters[loop] > 0 else loops[first + loop, 2])
-            entry = table[(first + place) * _CODES + code]
-            operation = entry & OPERATION
-        if operation >= HALT:
-            outcome = _HALTED if operation == HALT else _STUCK
-            break
-        if steps == horizon:
-            outcome = _CUT_OFF
-            break
-        place = np.uint64(entry >> SHIFT)
-        before = position
-        position, heading, change = act(ground, markers, ahead, position, heading, operation)
-        if record >= 0:
-            actions[record + steps] = operation
-        steps += 1
-        if change & hooks.events:
-            set_pose(world, position, heading)
-            width = np.uint64(world.ground.shape[1])
-            if hooks.react(world, change, np.int64(before // width), np.int64(before % width)):
-                outcome = _ENDED
-                break
-        if change == MOVED and ground[position] == EXIT:
-            outcome = _ENDED
-            break
-    set_pose(world, position, heading)
-    return outcome, steps
 
 
 @jit
@@ -158,44 +97,86 @@ def _run_range(
     worlds: Worlds,
     horizon: int,
     hooks: Hooks,
-    outcome: NDArray[np.uint8],
+    outcomes: NDArray[np.uint8],
     steps: NDArray[np.int32],
     returns: NDArray[np.float64],
     actions: NDArray[np.uint8],
+    covered: NDArray[np.uint64],
     final: Worlds,
     first: int,
     last: int,
 ) -> None:
-    """Run rollouts first..last-1, numbered program by program. Outputs of size 0 are not wanted."""
-    count, width = len(worlds.pose), worlds.ground.shape[2]
+    """Run rollouts first..last-1, numbered program by program. Outputs of size 0 are not wanted.
+
+    One long function on purpose: were the rollout a function of its own, handing it its dozen arrays (numba
+    counts the references to each) would cost more than a short rollout does.
+    """
+    count, width = len(worlds.pose), np.uint64(worlds.ground.shape[2])
     world = empty_world(worlds)
     here, starts, ends = flatten(world), flatten(worlds), flatten(final)
-    cells, memory = here.ground.size, here.memory.size
-    ahead = strides(width)
-    table, recorded = compiled.table.reshape(-1), actions.reshape(-1)
+    ground, markers = here.ground, here.markers
+    cells, memory = ground.size, here.memory.size
+    ahead = strides(worlds.ground.shape[2])
+    table, branches, loops = compiled.table.reshape(-1), compiled.branches.reshape(-1), compiled.loops
     counters = np.empty(max(1, np.max(np.diff(compiled.start))), np.int64)
+    recorded = actions.reshape(-1)
+    record, track = recorded.size > 0, branches.size > 0
+
     program, number = first // count, first % count - 1
     for index in range(first, last):
         number += 1
         if number == count:
-            number = 0
-            program += 1
+            program, number = program + 1, 0
         copy_world(starts, number, here, 0, cells, memory)
-        outcome[program, number], steps[program, number] = _rollout(
-            table,
-            compiled.loops,
-            np.uint64(compiled.start[program]),
-            compiled.entry[program],
-            world,
-            here.ground,
-            here.markers,
-            ahead,
-            horizon,
-            hooks,
-            counters,
-            recorded,
-            index * horizon if actions.size > 0 else -1,
-        )
+        position, heading = flat_pose(world)
+        rows = np.uint64(compiled.start[program])
+        place = np.uint64(compiled.entry[program])
+        taken = 0
+        looked_at = np.uint64(0)
+        while True:
+            code = perceive(ground, markers, ahead, position, heading)
+            entry = table[(rows + place) * _CODES + code]
+            if track:
+                looked_at |= branches[(rows + place) * _CODES + code]
+            operation = entry & OPERATION
+            while operation >= SET:
+                loop = np.uint64(entry >> SHIFT)
+                if operation == SET:
+                    counters[loop] = loops[rows + loop, 0]
+                    place = np.uint64(loops[rows + loop, 1])
+                else:
+                    counters[loop] -= 1
+                    place = np.uint64(loops[rows + loop, 1] if counters[loop] > 0 else loops[rows + loop, 2])
+                entry = table[(rows + place) * _CODES + code]
+                if track:
+                    looked_at |= branches[(rows + place) * _CODES + code]
+                operation = entry & OPERATION
+            if operation >= HALT:
+                outcome = _HALTED if operation == HALT else _STUCK
+                break
+            if taken == horizon:
+                outcome = _CUT_OFF
+                break
+            place = np.uint64(entry >> SHIFT)
+            before = position
+            position, heading, change = act(ground, markers, ahead, position, heading, operation)
+            if record:
+                recorded[index * horizon + taken] = operation
+            taken += 1
+            if change & hooks.events:
+                set_pose(world, position, heading)
+                if hooks.react(world, change, np.int64(before // width), np.int64(before % width)):
+                    outcome = _ENDED
+                    break
+            if change == MOVED and ground[position] == EXIT:
+                outcome = _ENDED
+                break
+        set_pose(world, position, heading)
+
+        outcomes[program, number] = outcome
+        steps[program, number] = taken
+        if track:
+            covered[program, number] = looked_at
         if returns.size > 0:
             returns[program, number] = hooks.value(world, world_at(worlds, number))
         if len(final.pose) > 0:
@@ -224,13 +205,14 @@ def run(
     steps = np.empty(shape, np.int32)
     returns = np.empty(shape if hooks else (0, 0), np.float64)
     actions = np.full((*shape, horizon if want_actions else 0), NO_ACTION, np.uint8)
+    covered = np.empty(shape if compiled.branches.size else (0, 0), np.uint64)
     final = Worlds.empty(
         compiled.count * worlds.count if want_final else 0, worlds.size, worlds.memory.shape[1]
     )
     called = hooks or no_task()
     share(
         lambda first, last: _run_range(
-            compiled, worlds, horizon, called, outcome, steps, returns, actions, final, first, last
+            compiled, worlds, horizon, called, outcome, steps, returns, actions, covered, final, first, last
         ),
         compiled.count * worlds.count,
         grain=256,
@@ -240,6 +222,7 @@ def run(
         steps,
         returns if hooks else None,
         actions if want_actions else None,
+        covered if compiled.branches.size else None,
         final if want_final else None,
     )
 

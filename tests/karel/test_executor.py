@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leaps import parallel
 from leaps.dsl.sample import sample_programs
-from leaps.dsl.syntax import Program
+from leaps.dsl.syntax import If, IfElse, Program, Repeat, While, tokens_of, walk
 from leaps.dsl.text import build, parse
 from leaps.evaluate import compile_programs
 from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, replay, run
@@ -170,3 +170,24 @@ def test_a_hundred_by_hundred_world_runs_to_its_horizon() -> None:
         compile_programs("DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"), starts, 100_000
     )
     assert set(rollouts.outcome.ravel().tolist()) <= {Outcome.CUT_OFF, Outcome.HALTED}
+
+
+@settings(max_examples=200, deadline=None)
+@given(programs, worlds(), st.integers(0, 60))
+def test_the_conditions_looked_at_are_those_of_the_interpreter(
+    program: Program, world: World, horizon: int
+) -> None:
+    conditionals = [statement for statement in walk(program) if isinstance(statement, While | If | IfElse)]
+    course = Run(program, world.clone(), horizon)
+    expected = 0
+    for statement, result in [test for step in course for test in step.tests] + course.tests:
+        bits = [2 * k + (not result) for k, other in enumerate(conditionals) if other is statement]
+        expected |= 1 << bits[0]
+    compiled = compile_karel(LANGUAGE.encode(tokens_of(program))[None], branches=True)
+    covered = run(compiled, Worlds.stack([world]), horizon).covered
+    assert covered is not None
+    looked_at = int(covered[0, 0])
+    if any(isinstance(statement, Repeat) for statement in walk(program)):
+        assert looked_at | expected == looked_at  # a REPEAT that may be over counts as gone round once more
+    else:
+        assert looked_at == expected
