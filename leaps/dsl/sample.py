@@ -38,8 +38,9 @@ class ProgramDistribution:
     negation: float = 0.1
     """share of conditions that are negated"""
     max_depth: int = 6
-    """expansions of the grammar within each other; below that only actions are drawn. A statement within a
-    statement is two: the statement becomes, say, a sequence, and the sequence becomes two statements"""
+    """expansions of the grammar within each other; below that only actions are drawn. The program's statement
+    is the first, and a statement within a statement is two more: it becomes, say, a sequence, and the
+    sequence becomes two statements"""
     max_nesting: int = 4
     """loops and conditionals within each other; in the innermost only actions are drawn"""
 
@@ -81,7 +82,7 @@ class ProgramDistribution:
             ]
             return min(length for share, length in lengths if share > 0)
 
-        return 4 + statement(0, 0)
+        return 4 + statement(1, 0)
 
     def tables(self) -> "Tables":
         """The distribution as compiled code takes it: cumulative shares, and the rest."""
@@ -222,7 +223,7 @@ def write_program(
         at = _put(out, 0, first[K_DEF])
         at = _put(out, at, first[K_RUN])
         at = _put(out, at, first[K_OPEN_M])
-        at = write_statement(stream, tables, first, out, at, 0, 0)
+        at = write_statement(stream, tables, first, out, at, 1, 0)
         at = _put(out, at, first[K_CLOSE_M])
         if at <= len(out):
             out[at:] = pad

@@ -12,16 +12,13 @@ from leaps.dsl.sample import ProgramDistribution, sample_programs
 from leaps.dsl.syntax import Block, Program, blocks, tokens_of
 from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from tests.dsl.helpers import GOLDEN
 
 ROOMY = 250  # with the paper's limits no program is longer, so that none is thrown away and shares are exact
 
 PINNED = [
-    "DEF run m( move turnLeft move WHILE c( markersPresent c) w( turnRight w) m)",
-    "DEF run m( WHILE c( frontIsClear c) w( WHILE c( rightIsClear c) w( move w) move move "
-    "WHILE c( frontIsClear c) w( IF c( frontIsClear c) i( move i) w) w) m)",
-    "DEF run m( WHILE c( noMarkersPresent c) w( WHILE c( markersPresent c) w( putMarker "
-    "REPEAT R=3 r( move r) w) w) m)",
+    "DEF run m( turnLeft move turnLeft move m)",
+    "DEF run m( WHILE c( frontIsClear c) w( move move move w) m)",
+    "DEF run m( WHILE c( noMarkersPresent c) w( WHILE c( markersPresent c) w( turnLeft putMarker w) w) m)",
 ]
 
 
@@ -114,18 +111,11 @@ def test_with_a_nesting_of_one_a_block_holds_actions_only() -> None:
 
 def test_past_the_deepest_expansion_only_actions_are_drawn() -> None:
     programs = drawn_programs(only("sequence"), 20)
-    assert {len(program.body) for program in programs} == {16}  # expanded at depths 0, 2, 4 and 6
+    assert {len(program.body) for program in programs} == {8}  # expanded at depths 1, 3 and 5
 
 
-def test_the_papers_programs_nest_four_blocks_at_most() -> None:
-    assert max(nesting(program.body) for program in drawn_programs(PROGRAMS, 3000)) == 4
-
-
-def test_random_programs_are_as_long_as_the_recorded_ones() -> None:
-    """The golden records' programs were drawn in the paper's manner. Compared are as many different ones."""
-    recorded = [len(program.split()) for program in set(GOLDEN)]
-    ours = [len(program) for program in {tuple(LANGUAGE.decode(row)): None for row in draw(1750)}]
-    assert np.mean(ours[: len(recorded)]) == pytest.approx(np.mean(recorded), abs=1.0)
+def test_the_papers_programs_nest_three_blocks_at_most() -> None:
+    assert max(nesting(program.body) for program in drawn_programs(PROGRAMS, 3000)) == 3
 
 
 # Shares. The table is about an expansion of a statement; the first one of a program can be seen from
@@ -184,8 +174,8 @@ def test_an_action_of_share_0_is_never_drawn() -> None:
     assert not np.isin(rows, LANGUAGE.encode(["move", "pickMarker", "putMarker"])).any()
 
 
-def test_the_mean_length_is_20_tokens_before_duplicates_are_removed() -> None:
-    assert lengths(draw(20_000)).mean() == pytest.approx(20.0, abs=0.3)
+def test_the_mean_length_is_15_tokens_before_duplicates_are_removed() -> None:
+    assert lengths(draw(20_000)).mean() == pytest.approx(15.2, abs=0.3)
 
 
 # Refusals

@@ -1,0 +1,46 @@
+"""One world as a picture: in pixels, as vectors, in a file."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image
+
+from leaps.files import write_atomically
+from leaps.karel.draw.grid import Cell, cell_size
+from leaps.karel.draw.layout import lay_out
+from leaps.karel.draw.pixels import render
+from leaps.karel.draw.trail import Trail
+from leaps.karel.draw.vectors import write_svg
+from leaps.karel.world import World
+
+
+def to_image(
+    world: World, *, cell: int | None = None, path: Sequence[Cell] = (), caption: str = ""
+) -> Image.Image:
+    """Draw a world in pixels.
+
+    `cell`: pixels along a cell's side; chosen so that the picture stays below 1000 if not given. `path`:
+    the cells (row, column) that Karel came through, oldest first; see `path_of`.
+    """
+    return render(lay_out(world, cell_size(world, cell), Trail(path), caption))
+
+
+def to_svg(world: World, *, cell: int | None = None, path: Sequence[Cell] = (), caption: str = "") -> str:
+    """Draw the same picture as `to_image`, as vectors."""
+    return write_svg(lay_out(world, cell_size(world, cell), Trail(path), caption))
+
+
+def save(
+    world: World, file: Path, *, cell: int | None = None, path: Sequence[Cell] = (), caption: str = ""
+) -> None:
+    """Save a picture, as PNG or SVG by the file's suffix. Folders are made as needed."""
+    match file.suffix.lower():
+        case ".png":
+            buffer = io.BytesIO()
+            to_image(world, cell=cell, path=path, caption=caption).save(buffer, "PNG", optimize=True)
+            write_atomically(file, buffer.getvalue())
+        case ".svg":
+            write_atomically(file, to_svg(world, cell=cell, path=path, caption=caption).encode())
+        case suffix:
+            raise ValueError(f"a picture is saved as .png or .svg, found {suffix!r} in {file}")
