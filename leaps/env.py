@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from leaps.jit import jit
 from leaps.karel.draw import to_image
-from leaps.karel.executor import Hooks
+from leaps.karel.executor import Hooks, react_at, value_at
 from leaps.karel.observe import PERCEPTIONS, PLANES, perceptions, planes
 from leaps.karel.physics import MOVED, NOTHING, act, strides
 from leaps.karel.world import EXIT, LANGUAGE, World, Worlds, copy_world, flatten, world_at
 from leaps.parallel import share
 from leaps.randomness import seed_stream
 from leaps.tasks import Task, get
-from leaps.tasks.task import draw_world
+from leaps.tasks.task import Sampler, draw_world
 
 Observation = Literal["grid", "perceptions"]
 Arrays = NDArray[np.uint8]
@@ -53,6 +53,7 @@ def _advance_range(
     width = worlds.ground.shape[2]
     cells = worlds.ground.shape[1] * width
     flat, ahead = flatten(worlds), strides(width)
+    events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
     for number in range(first, last):
         rewards[number] = 0.0
         terminated[number] = truncated[number] = False
@@ -74,19 +75,19 @@ def _advance_range(
         steps[number] += 1
         if change != NOTHING or steps[number] == 1:
             world = world_at(worlds, number)
-            if change & hooks.events and hooks.react(world, change, row, column):
+            if change & events and react(world, change, row, column):
                 terminated[number] = True
             if change == MOVED and flat.ground[position] == EXIT:
                 terminated[number] = True
-            value = hooks.value(world, world_at(starts, number))
-            rewards[number] = value - values[number]
-            values[number] = value
+            worth = value(world, world_at(starts, number))
+            rewards[number] = worth - values[number]
+            values[number] = worth
         truncated[number] = steps[number] >= horizon and not terminated[number]
 
 
 @jit
 def _renew_range(
-    draw: Any,
+    sampler: Sampler,
     bits: int,
     seen_share: float,
     streams: NDArray[np.uint64],
@@ -103,7 +104,7 @@ def _renew_range(
     cells, memory = worlds.ground.shape[1] * worlds.ground.shape[2], worlds.memory.shape[1]
     for number in range(first, last):
         if wanted[number]:
-            draw_world(draw, streams[number : number + 1], world_at(worlds, number), bits, seen_share)
+            draw_world(sampler, streams[number : number + 1], world_at(worlds, number), bits, seen_share)
             copy_world(source, number, target, number, cells, memory)
             values[number] = 0.0
             steps[number] = 0

@@ -10,19 +10,17 @@ covers all that it can import, which, since imports point one way, is known: its
 """
 
 import hashlib
-import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
+from numba.core import cgutils
 from numba.core.ccallback import CFunc
-from numba.core.errors import NumbaExperimentalFeatureWarning
 from numba.core.sigutils import normalize_signature
-
-# Tasks reach the kernels as function pointers, a feature that numba has called experimental since 2020.
-warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
+from numba.extending import intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -65,10 +63,37 @@ def inlined(function: F) -> F:
 
 
 @cache
-def pointer(function: Callable[..., Any], signature: Any) -> Any:
-    """Compile `function` to a native function of the given type, to be handed to kernels as an argument."""
+def _native(function: Callable[..., Any], signature: Any) -> CFunc:
+    """Compile `function`; what is kept here is never unloaded."""
     native = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
     native.enable_caching()
     _with_stamp(native, function)
     native.compile()
     return native
+
+
+def address_of(function: Callable[..., Any], signature: Any) -> int:
+    """Compile `function` to a native function of the given type: where it stands, for `function_at`."""
+    address = _native(function, signature).address
+    assert address is not None
+    return int(address)
+
+
+def function_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
+    """Make what turns an address into a function of the given type, in compiled code.
+
+    (numba also takes native functions as arguments, but looks at each for 10 microseconds in every call of
+    the kernel, which is longer than many a batch takes.)
+    """
+    function_type = types.FunctionType(signature)
+
+    @intrinsic
+    def at(typing_context: Any, address: Any) -> Any:  # noqa: ARG001
+        def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            function = cgutils.create_struct_proxy(function_type)(context, builder)
+            function.c_addr = builder.inttoptr(arguments[0], cgutils.voidptr_t)
+            return function._getvalue()
+
+        return function_type(types.int64), build
+
+    return cast(Callable[[int], Callable[..., Any]], at)

@@ -11,6 +11,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 
+SLICES = 6
+"""that a batch is cut into for each thread"""
+
 _threads: int | None = None
 
 
@@ -50,9 +53,23 @@ def share(kernel: Callable[[int, int], object], count: int, *, grain: int) -> No
     if workers <= 1:
         kernel(0, count)
         return
-    # Programs differ a thousandfold in cost: many small slices, so that no thread waits long for another.
-    slices = min(workers * 16, most)
+    # Programs differ a thousandfold in cost: several slices each, so that no thread waits long for another.
+    slices = min(workers * SLICES, most)
     edges = [count * i // slices for i in range(slices + 1)]
-    pool = _pool(os.getpid(), workers)
-    for done in [pool.submit(kernel, start, stop) for start, stop in pairwise(edges)]:
-        done.result()
+    waiting = list(pairwise(edges))
+
+    def work() -> None:
+        while True:
+            try:
+                start, stop = waiting.pop()
+            except IndexError:
+                return
+            kernel(start, stop)
+
+    helpers = [_pool(os.getpid(), workers - 1).submit(work) for _ in range(workers - 1)]
+    try:
+        work()
+    finally:
+        waiting.clear()  # after an error nobody needs to begin another slice
+        for helper in helpers:
+            helper.result()

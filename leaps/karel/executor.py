@@ -9,14 +9,15 @@ task; a rollout without a task pays nothing for it.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
 from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, Compiled, compile_tokens
-from leaps.jit import jit, pointer
+from leaps.jit import address_of, function_at, jit
 from leaps.karel.interpreter import Outcome
 from leaps.karel.physics import CODES, MOVED, TRUTH, act, perceive, strides
 from leaps.karel.world import (
@@ -39,6 +40,7 @@ REACT_TYPE = types.boolean(WORLD_TYPE, types.int64, types.int64, types.int64)
 VALUE_TYPE = types.float64(WORLD_TYPE, WORLD_TYPE)
 """value(world, the world as it was at the start) → what the task pays in this state"""
 
+react_at, value_at = function_at(REACT_TYPE), function_at(VALUE_TYPE)
 _CODES = np.uint64(CODES)
 _HALTED, _ENDED, _CUT_OFF, _STUCK = (int(outcome) for outcome in Outcome)
 
@@ -48,13 +50,16 @@ class Hooks(NamedTuple):
 
     events: int
     """which changes `react` wants to hear of, added up"""
-    react: Any
-    value: Any
+    react: int
+    """address of a native function of type REACT_TYPE"""
+    value: int
+    """address of a native function of type VALUE_TYPE"""
 
 
+@cache
 def no_task() -> Hooks:
     """Let worlds be worlds."""
-    return Hooks(0, pointer(_never, REACT_TYPE), pointer(_worthless, VALUE_TYPE))
+    return Hooks(0, address_of(_never, REACT_TYPE), address_of(_worthless, VALUE_TYPE))
 
 
 def _never(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
@@ -121,6 +126,7 @@ def _run_range(
     counters = np.empty(max(1, np.max(np.diff(compiled.start))), np.int64)
     recorded = actions.reshape(-1)
     record, track = recorded.size > 0, branches.size > 0
+    events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
 
     program, number = first // count, first % count - 1
     for index in range(first, last):
@@ -163,9 +169,9 @@ def _run_range(
             if record:
                 recorded[index * horizon + taken] = operation
             taken += 1
-            if change & hooks.events:
+            if change & events:
                 set_pose(world, position, heading)
-                if hooks.react(world, change, np.int64(before // width), np.int64(before % width)):
+                if react(world, change, np.int64(before // width), np.int64(before % width)):
                     outcome = _ENDED
                     break
             if change == MOVED and ground[position] == EXIT:
@@ -178,7 +184,7 @@ def _run_range(
         if track:
             covered[program, number] = looked_at
         if returns.size > 0:
-            returns[program, number] = hooks.value(world, world_at(worlds, number))
+            returns[program, number] = value(world, world_at(worlds, number))
         if len(final.pose) > 0:
             copy_world(here, 0, ends, index, cells, memory)
 
@@ -231,6 +237,7 @@ def run(
 def _replay_all(worlds: Worlds, actions: NDArray[np.uint8], hooks: Hooks, states: Worlds) -> None:
     width, horizon = worlds.ground.shape[2], actions.shape[1]
     ahead = strides(width)
+    react = react_at(hooks.react)
     world = empty_world(worlds)
     here, starts, out = flatten(world), flatten(worlds), flatten(states)
     cells, memory = here.ground.size, here.memory.size
@@ -246,7 +253,7 @@ def _replay_all(worlds: Worlds, actions: NDArray[np.uint8], hooks: Hooks, states
                 position, heading, change = act(here.ground, here.markers, ahead, position, heading, action)
                 set_pose(world, position, heading)
                 if change & hooks.events:
-                    hooks.react(world, change, row, column)
+                    react(world, change, row, column)
             copy_world(here, 0, out, state + step + 1, cells, memory)
 
 

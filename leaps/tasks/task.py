@@ -9,12 +9,12 @@ knows no task.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 
-from leaps.jit import jit, pointer
+from leaps.jit import address_of, function_at, jit
 from leaps.karel.executor import REACT_TYPE, VALUE_TYPE, Hooks
 from leaps.karel.world import WORLD_TYPE, World, Worlds, world_at
 from leaps.parallel import share
@@ -23,6 +23,7 @@ from leaps.randomness import Stream, scramble, seed_stream
 STREAM_TYPE = types.Array(types.uint64, 1, "C")
 SAMPLE_TYPE = types.void(STREAM_TYPE, WORLD_TYPE)
 CONFIGURATION_TYPE = types.int64(WORLD_TYPE)
+sample_at, configuration_at = function_at(SAMPLE_TYPE), function_at(CONFIGURATION_TYPE)
 
 LARGEST = 1000
 """cells along a side that a world may have"""
@@ -40,6 +41,14 @@ def never(world: World, change: int, row: int, column: int) -> bool:  # noqa: AR
 def configuration_zero(world: World) -> int:  # noqa: ARG001
     """Number the configurations of a task that isn't split."""
     return 0
+
+
+class Sampler(NamedTuple):
+    """How a task draws initial states: addresses of native functions."""
+
+    sample: int
+    begin: int
+    configuration: int
 
 
 @dataclass(frozen=True)
@@ -109,7 +118,7 @@ class Task:
     @cached_property
     def hooks(self) -> Hooks:
         """React and value as the executor takes them."""
-        return Hooks(self.events, pointer(self.react, REACT_TYPE), pointer(self.value, VALUE_TYPE))
+        return Hooks(self.events, address_of(self.react, REACT_TYPE), address_of(self.value, VALUE_TYPE))
 
     def worlds(self, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0) -> Worlds:
         """Draw initial states. World `i` depends on the seed and on `first + i` alone."""
@@ -117,22 +126,22 @@ class Task:
             raise ValueError(f"a seed is 0 or more, found {seed}")
         size = self.check_size(size)
         worlds = Worlds.empty(count, size, self.memory)
-        draw = self.sampler
+        sampler = self.sampler
         bits = self.configuration_bits(size) if self.configuration_bits else 0
         share(
-            lambda start, stop: _draw_range(draw, worlds, seed, first, bits, self.seen_share, start, stop),
+            lambda start, stop: _draw_range(sampler, worlds, seed, first, bits, self.seen_share, start, stop),
             count,
             grain=64,
         )
         return worlds
 
     @cached_property
-    def sampler(self) -> "Sampler":
+    def sampler(self) -> Sampler:
         """Sample and begin as compiled code takes them."""
-        return (
-            pointer(self.sample, SAMPLE_TYPE),
-            pointer(self.begin, SAMPLE_TYPE),
-            pointer(self.configuration, CONFIGURATION_TYPE),
+        return Sampler(
+            address_of(self.sample, SAMPLE_TYPE),
+            address_of(self.begin, SAMPLE_TYPE),
+            address_of(self.configuration, CONFIGURATION_TYPE),
         )
 
     def prepare(self, world: World, seed: int = 0) -> World:
@@ -144,9 +153,6 @@ class Task:
         seed_stream(stream, seed, 0)
         self.begin(stream, playable)
         return playable
-
-
-Sampler = tuple[Any, Any, Any]
 
 
 @jit
@@ -166,21 +172,28 @@ def is_seen(configuration: int, bits: int, fraction: float) -> bool:
 
 
 @jit
-def draw_world(draw: Any, stream: Stream, world: World, bits: int, seen_share: float) -> None:
+def draw_world(sampler: Sampler, stream: Stream, world: World, bits: int, seen_share: float) -> None:
     """Draw one initial state, among the seen configurations."""
-    sample, begin, configuration = draw
+    sample, configuration = sample_at(sampler.sample), configuration_at(sampler.configuration)
     while True:
         sample(stream, world)
         if seen_share >= 1.0 or is_seen(configuration(world), bits, seen_share):
             break
-    begin(stream, world)
+    sample_at(sampler.begin)(stream, world)
 
 
 @jit
 def _draw_range(
-    draw: Any, worlds: Worlds, seed: int, first: int, bits: int, seen_share: float, start: int, stop: int
+    sampler: Sampler,
+    worlds: Worlds,
+    seed: int,
+    first: int,
+    bits: int,
+    seen_share: float,
+    start: int,
+    stop: int,
 ) -> None:
     stream = np.zeros(1, np.uint64)
     for index in range(start, stop):
         seed_stream(stream, seed, first + index)
-        draw_world(draw, stream, world_at(worlds, index), bits, seen_share)
+        draw_world(sampler, stream, world_at(worlds, index), bits, seen_share)
