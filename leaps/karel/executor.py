@@ -108,6 +108,7 @@ def _run_range(
     actions: NDArray[np.uint8],
     covered: NDArray[np.uint64],
     final: Worlds,
+    own: bool,
     first: int,
     last: int,
 ) -> None:
@@ -116,7 +117,7 @@ def _run_range(
     One long function on purpose: were the rollout a function of its own, handing it its dozen arrays (numba
     counts the references to each) would cost more than a short rollout does.
     """
-    count, width = len(worlds.pose), np.uint64(worlds.ground.shape[2])
+    count, width = outcomes.shape[1], np.uint64(worlds.ground.shape[2])
     world = empty_world(worlds)
     here, starts, ends = flatten(world), flatten(worlds), flatten(final)
     ground, markers = here.ground, here.markers
@@ -133,7 +134,8 @@ def _run_range(
         number += 1
         if number == count:
             program, number = program + 1, 0
-        copy_world(starts, number, here, 0, cells, memory)
+        start = index if own else number
+        copy_world(starts, start, here, 0, cells, memory)
         position, heading = flat_pose(world)
         rows = np.uint64(compiled.start[program])
         place = np.uint64(compiled.entry[program])
@@ -184,7 +186,7 @@ def _run_range(
         if track:
             covered[program, number] = looked_at
         if returns.size > 0:
-            returns[program, number] = value(world, world_at(worlds, number))
+            returns[program, number] = value(world, world_at(worlds, start))
         if len(final.pose) > 0:
             copy_world(here, 0, ends, index, cells, memory)
 
@@ -195,32 +197,46 @@ def run(
     horizon: int,
     hooks: Hooks | None = None,
     *,
+    own_worlds: bool = False,
     want_actions: bool = False,
     want_final: bool = False,
 ) -> Rollouts:
     """Run every program in every world. With a task's hooks, returns are what the task pays at the end.
 
-    The worlds given are not changed.
+    With `own_worlds` each program has its own: the first as many as go round, and so on. The worlds given are
+    not changed.
     """
     if (compiled.entry < 0).any():
         raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
     if horizon < 0:
         raise ValueError(f"a horizon is 0 or more, found {horizon}")
-    shape = (compiled.count, worlds.count)
+    if own_worlds and worlds.count % max(compiled.count, 1):
+        raise ValueError(f"{worlds.count} worlds can't be shared out evenly among {compiled.count} programs")
+    shape = (compiled.count, worlds.count // max(compiled.count, 1) if own_worlds else worlds.count)
     outcome = np.empty(shape, np.uint8)
     steps = np.empty(shape, np.int32)
     returns = np.empty(shape if hooks else (0, 0), np.float64)
     actions = np.full((*shape, horizon if want_actions else 0), NO_ACTION, np.uint8)
     covered = np.empty(shape if compiled.branches.size else (0, 0), np.uint64)
-    final = Worlds.empty(
-        compiled.count * worlds.count if want_final else 0, worlds.size, worlds.memory.shape[1]
-    )
+    final = Worlds.empty(shape[0] * shape[1] if want_final else 0, worlds.size, worlds.memory.shape[1])
     called = hooks or no_task()
     share(
         lambda first, last: _run_range(
-            compiled, worlds, horizon, called, outcome, steps, returns, actions, covered, final, first, last
+            compiled,
+            worlds,
+            horizon,
+            called,
+            outcome,
+            steps,
+            returns,
+            actions,
+            covered,
+            final,
+            own_worlds,
+            first,
+            last,
         ),
-        compiled.count * worlds.count,
+        shape[0] * shape[1],
         grain=256,
     )
     return Rollouts(

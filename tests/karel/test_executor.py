@@ -191,3 +191,19 @@ def test_the_conditions_looked_at_are_those_of_the_interpreter(
         assert looked_at | expected == looked_at  # a REPEAT that may be over counts as gone round once more
     else:
         assert looked_at == expected
+
+
+def test_programs_can_have_worlds_of_their_own() -> None:
+    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 6, seed=3))
+    starts = random_worlds(18, seed=4)
+    every = run(compiled, starts, 50, want_actions=True, want_final=True)
+    own = run(compiled, starts, 50, own_worlds=True, want_actions=True, want_final=True)
+    assert own.steps.shape == (6, 3)
+    for program in range(6):
+        for number in range(3):
+            world = program * 3 + number
+            assert own.steps[program, number] == every.steps[program, world]
+            assert np.array_equal(own.actions[program, number], every.actions[program, world])  # type: ignore[index]
+            assert same(own.final.world(world), every.final.world(program * 18 + world))  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="18 worlds can't be shared out evenly among 4 programs"):
+        run(compile_karel(sample_programs(LANGUAGE, PROGRAMS, 4, seed=3)), starts, 50, own_worlds=True)

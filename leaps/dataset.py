@@ -1,0 +1,290 @@
+"""Programs and their rollouts: what the program embedding space is learned from.
+
+Section "Programs" and appendix "Program Dataset Generation Details": unique random programs, each with ten
+rollouts in random worlds that together take every branch of the program that can be taken.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save
+
+from leaps import __version__
+from leaps.dsl.language import Kind
+from leaps.dsl.sample import sample_programs
+from leaps.files import write_atomically
+from leaps.jit import jit
+from leaps.karel.executor import Rollouts, compile_karel, run
+from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, Worlds, random_worlds
+
+DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"
+SIZE = (8, 8)
+SPLITS = ("train", "validation", "test")
+CHUNK = 64  # programs that share a pool of worlds to choose from
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """What a data set is made of."""
+
+    programs: int = 50_000
+    """how many; 70 % for training, 15 % each for validation and test"""
+    seed: int = 0
+    rollouts: int = 10
+    """worlds per program"""
+    horizon: int = 100
+    """actions per rollout"""
+    max_length: int = 44
+    """tokens per program"""
+    pool: int = 256
+    """worlds that a program's are chosen from"""
+    more: int = 1024
+    """further worlds for programs that have an untaken branch after those"""
+
+    def __post_init__(self) -> None:
+        if self.programs < 20:
+            raise ValueError(f"a data set has at least 20 programs, found {self.programs}")
+        if not 1 <= self.rollouts <= self.pool:
+            raise ValueError(f"rollouts must be from 1 to the pool's {self.pool}, found {self.rollouts}")
+        if not 1 <= self.horizon <= 255:
+            raise ValueError(f"horizon must be from 1 to 255, found {self.horizon}")
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Where the training and the validation programs end."""
+        return self.programs * 70 // 100, self.programs * 85 // 100
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Programs [n, length], and `rollouts` worlds and traces of each."""
+
+    config: DataConfig
+    tokens: NDArray[np.uint8]
+    """[n, max_length]"""
+    walls: NDArray[np.uint8]
+    """[n, rollouts, 8] a bit per cell"""
+    markers: NDArray[np.uint8]
+    """[n, rollouts, 8] a bit per cell"""
+    pose: NDArray[np.uint8]
+    """[n, rollouts, 3]"""
+    steps: NDArray[np.uint8]
+    """[n, rollouts] how many actions"""
+    outcome: NDArray[np.uint8]
+    """[n, rollouts]"""
+    actions: NDArray[np.uint8]
+    """[all steps] rollout after rollout"""
+    uncovered: NDArray[np.uint8]
+    """[n] conditions of which one side was never seen"""
+
+    ARRAYS = ("tokens", "walls", "markers", "pose", "steps", "outcome", "actions", "uncovered")
+
+    @property
+    def count(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """[n] tokens of each program."""
+        return np.asarray((self.tokens != LANGUAGE.pad).sum(axis=1))
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """[n · rollouts + 1] where each rollout's actions begin."""
+        return np.concatenate([[0], np.cumsum(self.steps.reshape(-1), dtype=np.int64)])
+
+    def worlds(self, programs: NDArray[np.integer] | slice) -> Worlds:
+        """The worlds of some programs, `rollouts` each, in order."""
+        cells = SIZE[0] * SIZE[1]
+        walls = np.unpackbits(self.walls[programs].reshape(-1, cells // 8), axis=1)
+        markers = np.unpackbits(self.markers[programs].reshape(-1, cells // 8), axis=1)
+        pose = self.pose[programs].reshape(-1, 3).astype(np.int64)
+        count = len(pose)
+        return Worlds(
+            (walls.reshape(count, *SIZE) * np.uint8(WALL)),
+            markers.reshape(count, *SIZE),
+            pose,
+            np.zeros((count, 0), np.int64),
+        )
+
+    def split(self, name: str) -> NDArray[np.int64]:
+        """The programs of a split, by number."""
+        train, validation = self.config.bounds
+        bounds = {"train": (0, train), "validation": (train, validation), "test": (validation, self.count)}
+        if name not in bounds:
+            raise ValueError(f"expected one of {', '.join(SPLITS)}, found {name!r}")
+        return np.arange(*bounds[name])
+
+    def summary(self) -> dict[str, Any]:
+        """What there is to say about it, for people."""
+        return {
+            "programs": self.count,
+            "train": len(self.split("train")),
+            "validation": len(self.split("validation")),
+            "test": len(self.split("test")),
+            "rollouts": int(self.steps.size),
+            "mean_length": float(self.lengths.mean()),
+            "max_length": int(self.lengths.max()),
+            "mean_steps": float(self.steps.mean()),
+            "programs_with_an_untaken_branch": int((self.uncovered > 0).sum()),
+        }
+
+    def save(self, folder: Path) -> None:
+        """Write the data set into a folder of its own."""
+        metadata = {"vocabulary": " ".join(LANGUAGE.tokens), "config": json.dumps(asdict(self.config))}
+        arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in self.ARRAYS}
+        write_atomically(folder / DATA_FILE, save(arrays, metadata))
+        manifest = {"version": __version__, "config": asdict(self.config), **self.summary()}
+        write_atomically(folder / MANIFEST_FILE, (json.dumps(manifest, indent=2) + "\n").encode())
+
+    @staticmethod
+    def load(folder: Path) -> "Dataset":
+        """Read a data set, or say what is wrong with it."""
+        file = folder / DATA_FILE
+        if not file.exists():
+            raise ValueError(
+                f"{folder} holds no data set: {DATA_FILE} is missing; make one with `leaps data`"
+            )
+        try:
+            with file.open("rb") as opened:
+                header = json.loads(opened.read(int.from_bytes(opened.read(8), "little")))
+            metadata = header.get("__metadata__", {})
+            arrays = load_file(file)
+            config = DataConfig(**json.loads(metadata["config"]))
+        except (
+            SafetensorError,
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            OverflowError,
+            MemoryError,
+        ) as error:
+            raise ValueError(f"{file} is damaged or no data set ({error})") from None
+        if metadata.get("vocabulary", "").split() != list(LANGUAGE.tokens):
+            raise ValueError(f"{file} was made with another vocabulary")
+        if missing := [name for name in Dataset.ARRAYS if name not in arrays]:
+            raise ValueError(f"{file} lacks {', '.join(missing)}")
+        return Dataset(config, **{name: arrays[name] for name in Dataset.ARRAYS})
+
+
+def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
+    """Draw programs until there are enough different ones, in the order drawn."""
+    found: dict[bytes, None] = {}
+    first = 0
+    while len(found) < config.programs:
+        batch = sample_programs(
+            LANGUAGE, PROGRAMS, config.programs, config.seed, config.max_length, first=first
+        )
+        found |= dict.fromkeys(row.tobytes() for row in batch)
+        first += config.programs
+    rows = b"".join(list(found)[: config.programs])
+    return np.frombuffer(rows, np.uint8).reshape(config.programs, config.max_length)
+
+
+@jit
+def choose_worlds(covered: NDArray[np.uint64], chosen: NDArray[np.int64]) -> np.uint64:
+    """Choose worlds that together take all branches that any of them takes; the first ones otherwise.
+
+    covered: [worlds] a bit per branch. chosen: filled with the numbers of the chosen, ascending. Returns what
+    they cover together.
+    """
+    taken = np.zeros(len(covered), np.bool_)
+    together = np.uint64(0)
+    count = 0
+    while count < len(chosen):  # the one that adds most, again and again
+        best, most = -1, 0
+        for world in range(len(covered)):
+            new, bits = covered[world] & ~together, 0
+            while new:
+                new &= new - np.uint64(1)
+                bits += 1
+            if bits > most:
+                best, most = world, bits
+        if best < 0:
+            break
+        taken[best] = True
+        together |= covered[best]
+        count += 1
+    for world in range(len(covered)):
+        if count == len(chosen):
+            break
+        if not taken[world]:
+            taken[world] = True
+            count += 1
+    at = 0
+    for world in range(len(covered)):
+        if taken[world]:
+            chosen[at] = world
+            at += 1
+    return together
+
+
+@jit
+def _choose_all(covered: NDArray[np.uint64], chosen: NDArray[np.int64], together: NDArray[np.uint64]) -> None:
+    for program in range(len(covered)):
+        together[program] = choose_worlds(covered[program], chosen[program])
+
+
+_CONDITIONS = (int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE))
+
+
+def _traces(tokens: NDArray[np.uint8], worlds: Worlds, config: DataConfig) -> Rollouts:
+    return run(compile_karel(tokens, branches=True), worlds, config.horizon, want_actions=True)
+
+
+def _cover(
+    tokens: NDArray[np.uint8], worlds: Worlds, config: DataConfig
+) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint64]]:
+    """Run programs in a pool of worlds, and keep the chosen ones; and tell the branches that they take."""
+    rollouts = _traces(tokens, worlds, config)
+    assert rollouts.covered is not None
+    assert rollouts.actions is not None
+    chosen = np.empty((len(tokens), config.rollouts), np.int64)
+    together = np.empty(len(tokens), np.uint64)
+    _choose_all(rollouts.covered, chosen, together)
+    rows = np.arange(len(tokens))[:, None]
+    cells = SIZE[0] * SIZE[1]
+    kept = {
+        "walls": np.packbits((worlds.ground[chosen] == WALL).reshape(*chosen.shape, cells), axis=2),
+        "markers": np.packbits(worlds.markers[chosen].reshape(*chosen.shape, cells), axis=2),
+        "pose": worlds.pose[chosen].astype(np.uint8),
+        "steps": rollouts.steps[rows, chosen].astype(np.uint8),
+        "outcome": rollouts.outcome[rows, chosen],
+        "actions": rollouts.actions[rows, chosen],
+    }
+    return kept, together
+
+
+def make_dataset(config: DataConfig, progress: Callable[[int], None] = lambda done: None) -> Dataset:
+    """Draw programs and worlds, run them, and choose the worlds. A function of the configuration alone."""
+    tokens = unique_programs(config)
+    conditions = np.isin(LANGUAGE.kinds[tokens], _CONDITIONS).sum(axis=1)
+    wanted = (np.uint64(1) << (2 * conditions).astype(np.uint64)) - np.uint64(1)
+    parts: dict[str, list[NDArray[Any]]] = {}
+    further = random_worlds(config.more, config.seed, SIZE, first=config.programs * config.pool)
+    for first in range(0, config.programs, CHUNK):
+        some = tokens[first : first + CHUNK]
+        pool = random_worlds(config.pool, config.seed, SIZE, first=first * config.pool)
+        kept, together = _cover(some, pool, config)
+        if len(missing := np.flatnonzero(together != wanted[first : first + CHUNK])) and config.more:
+            both = Worlds(*(np.concatenate(pair) for pair in zip(pool, further, strict=True)))
+            again, more_together = _cover(some[missing], both, config)
+            together[missing] = more_together
+            for name, values in again.items():
+                kept[name][missing] = values
+        untaken = wanted[first : first + CHUNK] & ~together
+        kept["uncovered"] = np.array([int(bits).bit_count() for bits in untaken], np.uint8)
+        trace, steps = kept["actions"], kept["steps"]
+        kept["actions"] = trace[np.arange(config.horizon) < steps[..., None]]
+        for name, values in kept.items():
+            parts.setdefault(name, []).append(values)
+        progress(min(first + CHUNK, config.programs))
+    return Dataset(config, tokens, **{name: np.concatenate(values) for name, values in parts.items()})
