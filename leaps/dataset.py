@@ -21,7 +21,7 @@ from leaps.dsl.language import Kind
 from leaps.dsl.sample import sample_programs
 from leaps.files import write_atomically
 from leaps.jit import jit
-from leaps.karel.executor import Rollouts, compile_karel, run
+from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, run
 from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, Worlds, random_worlds
 
 DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"
@@ -113,6 +113,16 @@ class Dataset:
             pose,
             np.zeros((count, 0), np.int64),
         )
+
+    def traces(self, programs: NDArray[np.integer]) -> Rollouts:
+        """What some programs did in their worlds."""
+        steps = self.steps[programs].astype(np.int32)
+        actions = np.full((*steps.shape, self.config.horizon), NO_ACTION, np.uint8)
+        per_program = self.config.rollouts
+        first, last = self.starts[programs * per_program], self.starts[(programs + 1) * per_program]
+        spans = [self.actions[a:b] for a, b in zip(first, last, strict=True)]
+        actions[np.arange(self.config.horizon) < steps[..., None]] = np.concatenate(spans)
+        return Rollouts(self.outcome[programs], steps, actions=actions)
 
     def split(self, name: str) -> NDArray[np.int64]:
         """The programs of a split, by number."""
@@ -263,7 +273,7 @@ def _cover(
     return kept, together
 
 
-def make_dataset(config: DataConfig, progress: Callable[[int], None] = lambda done: None) -> Dataset:
+def make_dataset(config: DataConfig, progress: Callable[[int], object] = int) -> Dataset:
     """Draw programs and worlds, run them, and choose the worlds. A function of the configuration alone."""
     tokens = unique_programs(config)
     conditions = np.isin(LANGUAGE.kinds[tokens], _CONDITIONS).sum(axis=1)
@@ -275,7 +285,7 @@ def make_dataset(config: DataConfig, progress: Callable[[int], None] = lambda do
         pool = random_worlds(config.pool, config.seed, SIZE, first=first * config.pool)
         kept, together = _cover(some, pool, config)
         if len(missing := np.flatnonzero(together != wanted[first : first + CHUNK])) and config.more:
-            both = Worlds(*(np.concatenate(pair) for pair in zip(pool, further, strict=True)))
+            both = Worlds.join([pool, further])
             again, more_together = _cover(some[missing], both, config)
             together[missing] = more_together
             for name, values in again.items():

@@ -20,6 +20,10 @@ ORDER = [
     {"env"},
     {"evaluate"},
     {"conformance"},
+    {"behaviour"},
+    {"dataset"},
+    {"embedding"},
+    {"search"},
     {"cli"},
 ]
 

@@ -28,6 +28,8 @@ from leaps.dsl.syntax import (
     tokens_of,
 )
 
+PREFIX = ("DEF", "run", "m(")
+"""what every program begins with"""
 INDENT = "  "
 EXCERPT = 72  # columns of the source that an error shows
 

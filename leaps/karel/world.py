@@ -134,6 +134,16 @@ class Worlds(NamedTuple):
         return Worlds(*(np.stack(arrays) for arrays in zip(*worlds, strict=True)))
 
     @staticmethod
+    def join(parts: "list[Worlds]") -> "Worlds":
+        """Put batches of worlds of one size one after the other."""
+        return Worlds(
+            np.concatenate([part.ground for part in parts]),
+            np.concatenate([part.markers for part in parts]),
+            np.concatenate([part.pose for part in parts]),
+            np.concatenate([part.memory for part in parts]),
+        )
+
+    @staticmethod
     def empty(count: int, size: tuple[int, int], memory: int = 0) -> "Worlds":
         """Make room for `count` worlds; their contents are for a sampler to fill in."""
         return Worlds(

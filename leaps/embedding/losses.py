@@ -1,0 +1,108 @@
+"""The three losses, each a function: L^P, L^R and L^L, equations (1), (2) and (4) of the paper."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from leaps.behaviour import HORIZON, match
+from leaps.embedding.batches import ProgramBatch, RolloutBatch, Rollouts
+from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with_prefix
+from leaps.embedding.sampler import ProgramSampler
+from leaps.karel.executor import Rollouts as Traces
+from leaps.karel.executor import compile_karel, run
+from leaps.karel.world import Worlds
+
+
+@dataclass(frozen=True)
+class Latent:
+    """A batch of programs in the space."""
+
+    mean: Tensor
+    log_deviation: Tensor
+    sample: Tensor
+
+
+def embed(space: ProgramSpace, programs: ProgramBatch, generator: torch.Generator | None = None) -> Latent:
+    """Draw z ~ q(z | ρ), so that gradients reach the encoder."""
+    mean, log_deviation = space.encoder(programs.tokens, programs.lengths)
+    noise = torch.randn(mean.shape, generator=generator, device=mean.device)
+    return Latent(mean, log_deviation, mean + log_deviation.exp() * noise)
+
+
+def program_reconstruction(
+    space: ProgramSpace, programs: ProgramBatch, latent: Latent, beta: float
+) -> tuple[Tensor, Tensor]:
+    """L^P (1): cross entropy of the program's tokens under the syntax mask, and β times the KL divergence.
+
+    Both are averages, over tokens and over the latent's dimensions, as in the authors' code.
+    """
+    logits = space.decoder(latent.sample, programs.previous)
+    logits = logits.masked_fill(~programs.allowed, -torch.inf)
+    places = torch.arange(logits.shape[1], device=logits.device) < programs.lengths[:, None]
+    reconstruction = functional.cross_entropy(logits[places], programs.tokens[places])
+    deviation = latent.log_deviation
+    divergence = 0.5 * (latent.mean**2 + (2 * deviation).exp() - 2 * deviation - 1).mean()
+    return reconstruction + beta * divergence, divergence
+
+
+def latent_behaviour_reconstruction(
+    space: ProgramSpace, rollouts: Rollouts, batch: RolloutBatch, latent: Tensor
+) -> tuple[Tensor, Tensor]:
+    """L^L (4): cross entropy of the actions that the programs take, under π(a | z, s).
+
+    The true actions are fed back. (The indicator in the paper's equation is a slip: it would leave out what
+    the decoded program gets wrong.) Also returns which steps π gets right, [n].
+    """
+    assert space.policy is not None
+    step = batch.step
+    grids = planes_of(
+        rollouts.ground[rollouts.rollout[step]],
+        rollouts.markers[step],
+        rollouts.position[step],
+        rollouts.heading[step],
+    )
+    logits = space.policy(
+        latent[batch.program], batch.sequence, grids, rollouts.previous[step].long(), batch.batch_sizes
+    )
+    actions = rollouts.action[step].long()
+    return functional.cross_entropy(logits, actions), logits.detach().argmax(dim=1) == actions
+
+
+def matching_rewards(tokens: NDArray[np.uint8], worlds: Worlds, traces: Traces) -> NDArray[np.float64]:
+    """R_mat (3) of programs [b, length] against recorded traces, each in its own worlds. [b]"""
+    written = run(compile_karel(tokens), worlds, HORIZON, own_worlds=True, want_actions=True)
+    return np.asarray(match(written, traces).mean(axis=1))
+
+
+def program_behaviour_reconstruction(
+    space: ProgramSpace,
+    sampler: ProgramSampler,
+    latent: Tensor,
+    worlds: Worlds,
+    traces: Traces,
+    samples: int,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, float]:
+    """L^R (2) by REINFORCE: write programs from each latent, run them, reward what behaves like the original.
+
+    `samples` programs are written from each latent; the baseline of one is the mean reward of the others
+    from the same latent, which takes out how hard the program is, and adds no bias. Also returns the mean
+    reward. worlds, traces: those of the original programs.
+    """
+    count = len(latent)
+    repeated = latent.repeat(samples, 1)  # [samples · b, l]
+    tokens, allowed = sampler.draw(repeated.detach(), generator)
+    whole = with_prefix(tokens).to(torch.uint8).cpu().numpy()
+    rewards = np.stack(
+        [matching_rewards(whole[i * count : (i + 1) * count], worlds, traces) for i in range(samples)]
+    )  # [samples, b]
+    baseline = (rewards.sum(axis=0) - rewards) / max(samples - 1, 1)
+    advantage = torch.from_numpy(rewards - baseline).float().reshape(-1).to(latent.device)
+    # Drawing needs no gradients: the chances of what was drawn are computed for all tokens at once.
+    logits = space.decoder(repeated, previous_tokens(tokens)).masked_fill(~allowed, -torch.inf)
+    log_probabilities = -functional.cross_entropy(logits.transpose(1, 2), tokens, reduction="none").sum(dim=1)
+    return -(advantage * log_probabilities).mean(), float(rewards.mean())

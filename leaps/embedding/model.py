@@ -1,0 +1,209 @@
+"""The whole network: program encoder q, program decoder p, and the policy π that acts as a program would.
+
+Appendix "Program Embedding Space VAE Model". Every program begins with `DEF run m(`, so neither encoder nor
+decoder sees those three tokens. Shapes: b programs, t tokens, l latent, h hidden, v tokens of the vocabulary.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from leaps.dsl.text import PREFIX
+from leaps.embedding.syntax import SyntaxTables, TensorMask
+from leaps.karel.observe import MARKER_PLANE, PLANES, WALL_PLANE
+from leaps.karel.world import LANGUAGE, WALL
+
+VOCABULARY = len(LANGUAGE.tokens)
+ACTIONS = len(LANGUAGE.actions)
+END = ACTIONS
+"""π's last "action": the program has come to its end. Also the action before the first"""
+CELLS = (8, 8)
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """Sizes of the network; the paper's by default."""
+
+    latent: int = 256
+    """dimensions of the program space"""
+    hidden: int = 256
+    """units of every hidden layer"""
+    max_length: int = 45
+    """tokens of the longest program that is decoded"""
+    policy: bool = True
+    """whether there is a π (for the loss L only; searching needs none)"""
+
+    def __post_init__(self) -> None:
+        if self.latent != self.hidden:
+            raise ValueError(
+                f"the decoder's state begins as the latent: expected hidden={self.latent}, "
+                f"found {self.hidden}"
+            )
+
+
+def mlp(*sizes: int) -> nn.Sequential:
+    """Linear layers with tanh between them."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        layers += [nn.Linear(inputs, outputs), nn.Tanh()]
+    return nn.Sequential(*layers[:-1])
+
+
+class Encoder(nn.Module):
+    """q(z | ρ): a GRU reads the tokens; its last state gives mean and log-deviation."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, config.hidden)
+        self.gru = nn.GRU(config.hidden, config.hidden, batch_first=True)
+        self.mean = nn.Linear(config.hidden, config.latent)
+        self.log_deviation = nn.Linear(config.hidden, config.latent)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Tokens [b, t], lengths [b] → mean and log-deviation [b, l]."""
+        states, _ = self.gru(self.embedding(tokens))  # [b, t, h]
+        last = states[torch.arange(len(tokens), device=tokens.device), lengths - 1]
+        return self.mean(last), self.log_deviation(last)
+
+
+class Decoder(nn.Module):
+    """p(ρ | z): a GRU that starts from z and reads the previous token's embedding joined with z.
+
+    The next token comes from a two-layer tanh network over its output, the token's embedding and z.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, config.hidden)
+        self.gru = nn.GRU(config.hidden + config.latent, config.hidden, batch_first=True)
+        self.output = mlp(2 * config.hidden + config.latent, config.hidden, VOCABULARY)
+
+    def forward(self, latent: Tensor, previous: Tensor) -> Tensor:
+        """Latent [b, l], the token before each [b, t] → logits of each [b, t, v], unmasked."""
+        embedded = self.embedding(previous)  # [b, t, h]
+        everywhere = latent[:, None].expand(-1, previous.shape[1], -1)  # [b, t, l]
+        states, _ = self.gru(torch.cat([embedded, everywhere], dim=2), latent[None].contiguous())
+        logits: Tensor = self.output(torch.cat([states, embedded, everywhere], dim=2))
+        return logits
+
+
+class Policy(nn.Module):
+    """π(a | z, s): reads z, the present grid and the previous action, and says the next action or the end."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        height, width = CELLS
+        self.grid = nn.Sequential(
+            nn.Conv2d(PLANES, 32, 3),
+            nn.Tanh(),
+            nn.Conv2d(32, 32, 3),
+            nn.Tanh(),
+            nn.Flatten(),
+            nn.Linear(32 * (height - 4) * (width - 4), config.hidden),
+            nn.Tanh(),
+        )
+        self.action = nn.Embedding(ACTIONS + 1, config.hidden)
+        self.gru = nn.GRU(config.latent + 2 * config.hidden, config.hidden)
+        self.output = mlp(config.hidden, config.hidden, config.hidden, ACTIONS + 1)
+
+    def forward(
+        self, latent: Tensor, sequence: Tensor, grids: Tensor, previous: Tensor, batch_sizes: Tensor
+    ) -> Tensor:
+        """Logits [n, 6] of the n steps of a packed batch of rollouts.
+
+        latent [rollouts, l], the longest rollout first; sequence [n]: the rollout of each step; grids
+        [n, 16, 8, 8]; previous [n]: the action before; batch_sizes: as in torch's PackedSequence.
+        """
+        inputs = torch.cat([latent[sequence], self.grid(grids), self.action(previous)], dim=1)
+        states, _ = self.gru(PackedSequence(inputs, batch_sizes))
+        logits: Tensor = self.output(states.data)
+        return logits
+
+
+def planes_of(ground: Tensor, markers: Tensor, position: Tensor, heading: Tensor) -> Tensor:
+    """[n, 16, 8, 8] the planes that a network sees, from cells [n, 64] and Karel's cell and heading [n]."""
+    count = len(ground)
+    out = torch.zeros(count, PLANES, ground.shape[1], device=ground.device)
+    out[:, WALL_PLANE] = (ground == WALL).float()
+    out.scatter_(1, (markers.long() + MARKER_PLANE)[:, None], 1.0)
+    out[torch.arange(count, device=ground.device), heading.long(), position.long()] = 1.0
+    return out.view(count, PLANES, *CELLS)
+
+
+class ProgramSpace(nn.Module):
+    """Encoder, decoder and policy, and the syntax that the decoder keeps to."""
+
+    def __init__(self, config: ModelConfig | None = None) -> None:
+        super().__init__()
+        self.config = config or ModelConfig()
+        self.encoder = Encoder(self.config)
+        self.decoder = Decoder(self.config)
+        self.policy = Policy(self.config) if self.config.policy else None
+        self.syntax = SyntaxTables(LANGUAGE)
+
+    @property
+    def device(self) -> torch.device:
+        return self.syntax.legal.device
+
+    def encode(self, tokens: Tensor) -> Tensor:
+        """Whole programs [b, length], filled up with `<pad>` → their mean latents [b, l]."""
+        body = tokens[:, len(PREFIX) :].long()
+        mean, _ = self.encoder(body, (body != LANGUAGE.pad).sum(dim=1))
+        return torch.as_tensor(mean)
+
+    def write(
+        self,
+        latent: Tensor,
+        *,
+        noise: Tensor | None = None,
+        max_length: int | None = None,
+        early_stop: bool = True,
+    ) -> tuple[Tensor, Tensor]:
+        """Write programs from latents [b, l], masked by the syntax at every step.
+
+        The most likely tokens are taken; or, with Gumbel noise [b, t, v], tokens are drawn by their chances.
+        Returns the tokens after the prefix [b, t], filled up with `<pad>`, and what the syntax allowed in
+        each place [b, t, v].
+        """
+        mask = TensorMask(self.syntax, len(latent), max_length or self.config.max_length)
+        decoder = self.decoder
+        token = torch.full((len(latent),), LANGUAGE.ids[PREFIX[-1]], device=latent.device)
+        state = latent[None].contiguous()
+        tokens: list[Tensor] = []
+        masks: list[Tensor] = []
+        while mask.left > 0:
+            embedded = decoder.embedding(token)
+            output, state = decoder.gru(torch.cat([embedded, latent], dim=1)[:, None], state)
+            logits = decoder.output(torch.cat([output[:, 0], embedded, latent], dim=1))
+            allowed = mask.allowed()
+            if noise is not None:
+                logits = logits + noise[:, len(tokens)]
+            token = logits.masked_fill(~allowed, -torch.inf).argmax(dim=1)
+            mask.advance(token)
+            tokens.append(token)
+            masks.append(allowed)
+            # Asking whether all are done stalls a GPU, so ask seldom.
+            if early_stop and len(tokens) % 8 == 0 and bool(mask.done.all()):
+                break
+        return torch.stack(tokens, 1), torch.stack(masks, 1)
+
+    @torch.no_grad()
+    def decode(self, latent: Tensor, *, max_length: int | None = None) -> Tensor:
+        """The most likely programs of latents [b, l]: whole, [b, length], filled up with `<pad>`."""
+        tokens, _ = self.write(latent, max_length=max_length)
+        return with_prefix(tokens)
+
+
+def previous_tokens(tokens: Tensor) -> Tensor:
+    """[b, t] the token before each of the tokens after the prefix."""
+    first = torch.full_like(tokens[:, :1], LANGUAGE.ids[PREFIX[-1]])
+    return torch.cat([first, tokens[:, :-1]], dim=1)
+
+
+def with_prefix(tokens: Tensor) -> Tensor:
+    """Put `DEF run m(` before the tokens [b, t]."""
+    prefix = torch.tensor([LANGUAGE.ids[name] for name in PREFIX], dtype=tokens.dtype, device=tokens.device)
+    return torch.cat([prefix.expand(len(tokens), -1), tokens], dim=1)

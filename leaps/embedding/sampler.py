@@ -1,0 +1,53 @@
+"""Draw programs from latents while training, fast: on a GPU the many small steps are recorded and replayed."""
+
+import torch
+from torch import Tensor
+
+from leaps.dsl.text import PREFIX
+from leaps.embedding.model import VOCABULARY, ProgramSpace
+
+
+class ProgramSampler:
+    """Draw programs from a space whose weights change in place.
+
+    On a GPU, launching a step's forty small kernels takes longer than running them; a CUDA graph launches all
+    steps at once. One is kept for the first batch size asked for; other sizes (the last batch of an epoch)
+    take the ordinary way, and so does a CPU.
+    """
+
+    def __init__(self, space: ProgramSpace) -> None:
+        self.space = space
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    @torch.no_grad()
+    def draw(self, latent: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+        """Tokens drawn by their chances [b, t], and what the syntax allowed in each place [b, t, v].
+
+        Both may be overwritten by the next call.
+        """
+        length = self.space.config.max_length - len(PREFIX)
+        uniform = torch.rand(len(latent), length, VOCABULARY, generator=generator, device=latent.device)
+        noise = -torch.log(-torch.log(uniform.clamp(1e-20, 1 - 1e-7)))
+        if latent.device.type != "cuda":
+            return self.space.write(latent, noise=noise)
+        if self._graph is None:
+            self._record(latent, noise)
+        if len(latent) != len(self._latent):
+            return self.space.write(latent, noise=noise, early_stop=False)
+        self._latent.copy_(latent)
+        self._noise.copy_(noise)
+        assert self._graph is not None
+        self._graph.replay()
+        return self._written
+
+    def _record(self, latent: Tensor, noise: Tensor) -> None:
+        self._latent, self._noise = latent.clone(), noise.clone()
+        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):  # libraries set themselves up in the first run
+            for _ in range(2):
+                self.space.write(self._latent, noise=self._noise, early_stop=False)
+        torch.cuda.current_stream().wait_stream(stream)
+        self._graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self._graph):
+            self._written = self.space.write(self._latent, noise=self._noise, early_stop=False)

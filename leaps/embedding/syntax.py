@@ -1,0 +1,85 @@
+"""The syntax mask on tensors: `leaps.dsl.mask.SyntaxMask` for a batch on any device, without leaving it.
+
+The same tables, spread out over tokens, so that a step is a few lookups.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from leaps.dsl.language import Language
+from leaps.dsl.mask import CHANGE, CLOSES, NEED, NEXT, OPENS, Block, State
+from leaps.dsl.syntax import MAX_NESTING
+from leaps.dsl.text import PREFIX
+
+_BLOCKS = len(Block)
+
+
+class SyntaxTables(nn.Module):
+    """The grammar of a language as tensors that move with a module."""
+
+    legal: Tensor
+    change: Tensor
+    following: Tensor
+    opens: Tensor
+    closes: Tensor
+
+    def __init__(self, language: Language) -> None:
+        super().__init__()
+        kinds = language.kinds
+        rows = NEXT.shape[0] * NEXT.shape[1]
+        legal = NEXT.reshape(rows, -1)[:, kinds] >= 0
+        self.register_buffer("legal", torch.from_numpy(legal), persistent=False)
+        tables = {
+            "change": CHANGE.reshape(rows, -1)[:, kinds],
+            "following": np.maximum(NEXT, 0).reshape(rows, -1)[:, kinds],
+            "opens": OPENS[:, kinds],
+            "closes": CLOSES[kinds],
+        }
+        for name, table in tables.items():
+            self.register_buffer(name, torch.from_numpy(table.astype(np.int64)), persistent=False)
+
+
+class TensorMask:
+    """Follow a batch of programs that all begin with `DEF run m(`, and say what each may go on with."""
+
+    def __init__(self, tables: SyntaxTables, batch: int, max_length: int) -> None:
+        device = tables.legal.device
+        self.tables = tables
+        self.state = torch.full((batch,), int(State.FIRST), device=device)
+        self.stack = torch.zeros((batch, max_length), dtype=torch.int64, device=device)
+        self.stack[:, 1] = int(Block.PROGRAM)
+        self.depth = torch.ones(batch, dtype=torch.int64, device=device)
+        self.owed = torch.full((batch,), int(NEED[State.FIRST]) + 1, device=device)
+        self.left = max_length - len(PREFIX)
+        if max_length // 4 > MAX_NESTING:
+            raise ValueError(f"max_length={max_length}: at most {4 * MAX_NESTING} tokens can be decoded")
+
+    @property
+    def done(self) -> Tensor:
+        """[batch] which programs are complete."""
+        return self.state == int(State.END)
+
+    def _row(self) -> Tensor:
+        block = self.stack.gather(1, self.depth[:, None])[:, 0]
+        return self.state * _BLOCKS + block
+
+    def allowed(self) -> Tensor:
+        """[batch, tokens] which tokens may come next; a complete program takes only `<pad>`."""
+        row = self._row()
+        fits = self.owed[:, None] + 1 + self.tables.change[row] <= self.left
+        return self.tables.legal[row] & fits
+
+    def advance(self, tokens: Tensor) -> None:
+        """Append one allowed token to each program."""
+        row = self._row()
+        opened = self.tables.opens[self.state, tokens]
+        self.owed = self.owed + self.tables.change[row, tokens]
+        self.owed = torch.where(self.done, 0, self.owed)
+        self.depth = self.depth + (opened > 0).long() - self.tables.closes[tokens]
+        here = self.depth[:, None]
+        self.stack.scatter_(
+            1, here, torch.where(opened > 0, opened, self.stack.gather(1, here)[:, 0])[:, None]
+        )
+        self.state = self.tables.following[row, tokens]
+        self.left -= 1

@@ -1,0 +1,304 @@
+"""Learn a program space: the paper's schedule, resumable at every epoch.
+
+Each epoch trains L^P and L^L together on all training programs, then L^R alone with as many updates (appendix
+"Training"). The variants leave losses out: P, P+R, P+L, and all three, LEAPS.
+"""
+
+import io
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from leaps.dataset import Dataset
+from leaps.embedding.batches import Programs, Rollouts
+from leaps.embedding.judge import Judge
+from leaps.embedding.losses import (
+    embed,
+    latent_behaviour_reconstruction,
+    program_behaviour_reconstruction,
+    program_reconstruction,
+)
+from leaps.embedding.model import ModelConfig, ProgramSpace
+from leaps.embedding.sampler import ProgramSampler
+from leaps.embedding.weights import save_weights
+from leaps.files import write_atomically
+
+VARIANTS = {"leaps": "PRL", "p": "P", "pr": "PR", "pl": "PL"}
+WEIGHTS_FILE, METRICS_FILE, CHECKPOINT_FILE, CONFIG_FILE = (
+    "weights.safetensors",
+    "metrics.jsonl",
+    "checkpoint.pt",
+    "config.json",
+)
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """One training; the paper's settings by default."""
+
+    variant: str = "leaps"
+    """leaps (all three losses), p, pr or pl"""
+    seed: int = 0
+    epochs: int = 50
+    batch: int = 256
+    """programs per update"""
+    rollouts: int = 4
+    """rollouts of each program per update of L^L, of its ten; others the next time"""
+    learning_rate: float = 0.001
+    """of the supervised losses"""
+    rl_learning_rate: float = 0.0005
+    """of L^R"""
+    beta: float = 0.1
+    """weight of the KL divergence"""
+    samples: int = 4
+    """programs written from each latent for L^R"""
+    programs: int | None = None
+    """use only so many of the training programs; all, if not given"""
+    validation_programs: int = 2000
+    """how many judge an epoch"""
+    model: ModelConfig = field(default_factory=ModelConfig)
+
+    def __post_init__(self) -> None:
+        if self.variant not in VARIANTS:
+            raise ValueError(f"variant: expected one of {', '.join(VARIANTS)}, found {self.variant!r}")
+        if self.epochs < 1 or self.batch < 1 or self.samples < 2:
+            raise ValueError(
+                f"expected epochs ≥ 1, batch ≥ 1 and samples ≥ 2, "
+                f"found {self.epochs}, {self.batch} and {self.samples}"
+            )
+
+    @property
+    def losses(self) -> str:
+        return VARIANTS[self.variant]
+
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "quick": {"epochs": 15, "programs": 12_000, "rollouts": 1, "samples": 2, "validation_programs": 500},
+}
+"""paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks"""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a training tells its caller, as it goes."""
+
+    epoch: int
+    update: int
+    """of the epoch's `updates`"""
+    updates: int
+    metrics: dict[str, float]
+    """means over the epoch so far"""
+
+
+Listener = Callable[[Progress], object]
+Measured = dict[str, Tensor | float]
+
+
+class Means:
+    """Means of what updates measure. Numbers are read from a GPU seldom, since reading waits for it."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Measured] = []
+        self._sums: dict[str, float] = {}
+        self._counts: dict[str, int] = {}
+
+    def add(self, measured: Measured) -> None:
+        self._waiting.append(measured)
+
+    def read(self) -> dict[str, float]:
+        for measured in self._waiting:
+            for name, value in measured.items():
+                self._sums[name] = self._sums.get(name, 0.0) + float(value)
+                self._counts[name] = self._counts.get(name, 0) + 1
+        self._waiting.clear()
+        return {name: total / self._counts[name] for name, total in self._sums.items()}
+
+
+class Trainer:
+    """A training that can be asked for one epoch after another, saved and resumed."""
+
+    def __init__(self, config: TrainConfig, data: Dataset, device: torch.device) -> None:
+        self.config, self.data, self.device = config, data, device
+        torch.manual_seed(config.seed)
+        with_policy = "L" in config.losses
+        self.space = ProgramSpace(replace(config.model, policy=with_policy)).to(device)
+        numbers = data.split("train")
+        self.train = numbers[: config.programs] if config.programs else numbers
+        self.programs = Programs(data.tokens[self.train], config.model.max_length, device)
+        self.rollouts = Rollouts(data, self.train, device) if with_policy else None
+        self.judge = Judge(data, data.split("validation")[: config.validation_programs], self.space)
+        self.sampler = ProgramSampler(self.space)
+        coders = [*self.space.encoder.parameters(), *self.space.decoder.parameters()]
+        self.optimizer = torch.optim.Adam(self.space.parameters(), config.learning_rate)
+        self.rl_optimizer = torch.optim.Adam(coders, config.rl_learning_rate)
+        self.epoch = 0
+        self.best_score = -math.inf
+        self.best_epoch = 0
+
+    @property
+    def updates(self) -> int:
+        """Updates of an epoch, of each kind."""
+        return math.ceil(len(self.train) / self.config.batch)
+
+    def run_epoch(self, listener: Listener = id) -> dict[str, float]:
+        """Train one epoch, and judge it on the validation split. Returns its metrics."""
+        self.epoch += 1
+        self._set_learning_rates()
+        begin = time.perf_counter()
+        # All randomness of an epoch follows from its number: a resumed training is the same training.
+        rng = np.random.default_rng([self.config.seed, self.epoch])
+        generator = torch.Generator(self.device).manual_seed(int(rng.integers(2**62)))
+        phases = [self._supervised]
+        if "R" in self.config.losses:
+            phases.append(self._reinforced)
+        means, done, updates = Means(), 0, len(phases) * self.updates
+        for phase in phases:
+            for batch in self._batches(rng):
+                means.add(phase(batch, rng, generator))
+                done += 1
+                if done % 10 == 0:
+                    listener(Progress(self.epoch, done, updates, means.read()))
+        metrics = means.read() | {
+            f"validation_{name}": value for name, value in self.judge(self.space).items()
+        }
+        listener(Progress(self.epoch, updates, updates, metrics))
+        return {"epoch": self.epoch, **metrics, "seconds": time.perf_counter() - begin}
+
+    def _set_learning_rates(self) -> None:
+        """Let them fall linearly to a twentieth over the last quarter of the epochs."""
+        left = (self.config.epochs - self.epoch + 1) / max(self.config.epochs / 4, 1)
+        scale = max(0.05, min(1.0, left))
+        for optimizer, rate in (
+            (self.optimizer, self.config.learning_rate),
+            (self.rl_optimizer, self.config.rl_learning_rate),
+        ):
+            for group in optimizer.param_groups:
+                group["lr"] = scale * rate
+
+    def _batches(self, rng: np.random.Generator) -> Iterator[NDArray[np.int64]]:
+        order = rng.permutation(len(self.train))
+        for start in range(0, len(order), self.config.batch):
+            yield order[start : start + self.config.batch]
+
+    def _supervised(
+        self, batch: NDArray[np.int64], rng: np.random.Generator, generator: torch.Generator
+    ) -> Measured:
+        """One update of L^P and, if wanted, L^L."""
+        programs = self.programs.batch(torch.from_numpy(batch).to(self.device))
+        latent = embed(self.space, programs, generator)
+        loss, divergence = program_reconstruction(self.space, programs, latent, self.config.beta)
+        measured: Measured = {"loss_p": loss.detach(), "kl": divergence.detach()}
+        if self.rollouts is not None:
+            every = np.tile(np.arange(self.data.config.rollouts), (len(batch), 1))
+            some = rng.permuted(every, axis=1)[:, : self.config.rollouts]
+            steps = self.rollouts.batch(batch, some)
+            loss_l, right = latent_behaviour_reconstruction(self.space, self.rollouts, steps, latent.sample)
+            measured |= {"loss_l": loss_l.detach(), "action_accuracy": right.float().mean()}
+            loss = loss + loss_l
+        _update(self.optimizer, loss)
+        return measured
+
+    def _reinforced(
+        self,
+        batch: NDArray[np.int64],
+        rng: np.random.Generator,  # noqa: ARG002  phases are called alike
+        generator: torch.Generator,
+    ) -> Measured:
+        """One update of L^R."""
+        programs = self.programs.batch(torch.from_numpy(batch).to(self.device))
+        latent = embed(self.space, programs, generator)
+        numbers = self.train[batch]
+        loss, reward = program_behaviour_reconstruction(
+            self.space,
+            self.sampler,
+            latent.sample,
+            self.data.worlds(numbers),
+            self.data.traces(numbers),
+            self.config.samples,
+            generator,
+        )
+        _update(self.rl_optimizer, loss)
+        return {"reward": reward}
+
+    def save(self, folder: Path) -> None:
+        """Write all that the next epoch depends on."""
+        buffer = io.BytesIO()
+        torch.save(
+            {
+                "config": asdict(self.config),
+                "epoch": self.epoch,
+                "best": (self.best_score, self.best_epoch),
+                "space": self.space.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+                "rl_optimizer": self.rl_optimizer.state_dict(),
+            },
+            buffer,
+        )
+        write_atomically(folder / CHECKPOINT_FILE, buffer.getvalue())
+
+    def resume(self, folder: Path) -> None:
+        """Go on where a training of the same configuration was."""
+        file = folder / CHECKPOINT_FILE
+        try:
+            state = torch.load(file, map_location=self.device, weights_only=True)
+        except Exception as error:
+            raise ValueError(f"{file} is damaged ({type(error).__name__}); remove it to begin anew") from None
+        mine, theirs = asdict(self.config), state["config"]
+        if different := [name for name in mine if mine[name] != theirs.get(name)]:
+            changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
+            raise ValueError(f"{folder} holds a training with {changes}; use another folder")
+        self.epoch = state["epoch"]
+        self.best_score, self.best_epoch = state["best"]
+        self.space.load_state_dict(state["space"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.rl_optimizer.load_state_dict(state["rl_optimizer"])
+
+
+def _update(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+
+
+def train(
+    config: TrainConfig,
+    data: Dataset,
+    folder: Path,
+    device: torch.device,
+    listener: Listener = id,
+    epoch_done: Callable[[dict[str, float]], object] = id,
+) -> dict[str, float]:
+    """Train to the end in a folder of its own, going on where an interrupted run of the same was.
+
+    The weights kept are those of the epoch whose decoded programs behave most like the originals, on the
+    validation split. Returns that epoch's metrics.
+    """
+    trainer = Trainer(config, data, device)
+    lines: list[str] = []
+    if (folder / CHECKPOINT_FILE).exists():
+        trainer.resume(folder)
+        # Metrics are written before the checkpoint: those of an epoch that isn't in it will come again.
+        lines = (folder / METRICS_FILE).read_text().splitlines()[: trainer.epoch]
+    write_atomically(folder / CONFIG_FILE, (json.dumps(asdict(config), indent=2) + "\n").encode())
+    while trainer.epoch < config.epochs:
+        metrics = trainer.run_epoch(listener)
+        lines.append(json.dumps(metrics))
+        if metrics["validation_behaviour"] > trainer.best_score:
+            trainer.best_score, trainer.best_epoch = metrics["validation_behaviour"], trainer.epoch
+            about = {"training": json.dumps(asdict(config)), "metrics": json.dumps(metrics)}
+            save_weights(trainer.space, folder / WEIGHTS_FILE, about)
+        write_atomically(folder / METRICS_FILE, ("\n".join(lines) + "\n").encode())
+        trainer.save(folder)
+        epoch_done(metrics)
+    best: dict[str, float] = json.loads(lines[trainer.best_epoch - 1])
+    return best

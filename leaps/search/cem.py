@@ -1,0 +1,103 @@
+"""The paper's search: the cross entropy method in the program space (appendix "Cross-Entropy Method")."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Initial = Literal["constant", "normal", "narrow"]
+
+
+@dataclass(frozen=True)
+class CEMConfig:
+    """Hyperparameters of one search; the paper's per task are in PAPER."""
+
+    population: int = 64
+    """latent programs drawn per iteration"""
+    sigma: float = 0.25
+    """standard deviation of the sampling distribution at first"""
+    elite_fraction: float = 0.05
+    """share of the population that moves the mean"""
+    decay: bool = False
+    """let sigma fall exponentially to 0.1 over the first 500 iterations"""
+    initial: Initial = "narrow"
+    """where the mean begins: "constant" is 0.01 everywhere (the paper's N(1, 0), as its code has it),
+    "normal" is drawn from N(0, I), "narrow" from N(0, 0.1 I)"""
+
+    FINAL_SIGMA = 0.1
+    DECAY_ITERATIONS = 500
+
+    def __post_init__(self) -> None:
+        if self.elites < 1:
+            raise ValueError(
+                f"elite_fraction={self.elite_fraction} of population={self.population} keeps no elite; "
+                f"use at least {1 / self.population:.3g}"
+            )
+        if self.initial not in ("constant", "normal", "narrow"):
+            raise ValueError(f"initial: expected constant, normal or narrow, found {self.initial!r}")
+
+    @property
+    def elites(self) -> int:
+        return round(self.population * self.elite_fraction)
+
+
+PAPER = {
+    "clean-house": CEMConfig(32, 0.25, 0.05, True, "constant"),
+    "four-corner": CEMConfig(64, 0.5, 0.2, False, "narrow"),
+    "harvester": CEMConfig(32, 0.5, 0.1, True, "normal"),
+    "maze": CEMConfig(16, 0.1, 0.1, False, "constant"),
+    "stair-climber": CEMConfig(32, 0.25, 0.05, True, "narrow"),
+    "top-off": CEMConfig(64, 0.25, 0.05, False, "narrow"),
+}
+"""the hyperparameters that the paper found best per task"""
+
+
+class CEM:
+    """Ask for latent programs, tell their scores, repeat. Higher is better; scores are 0 or more.
+
+    >>> cem = CEM(CEMConfig(population=32, elite_fraction=0.2), dimensions=2, seed=0)
+    >>> for _ in range(200):
+    ...     latents = cem.ask()  # [32, 2]
+    ...     cem.tell(latents, np.exp(-((latents - 1.0) ** 2).sum(axis=1)))
+    >>> bool(np.allclose(cem.mean, 1.0, atol=0.2))
+    True
+    """
+
+    def __init__(self, config: CEMConfig, dimensions: int, seed: int) -> None:
+        self.config = config
+        self.rng = np.random.default_rng(seed)
+        self.iteration = 0
+        self.mean = np.full(dimensions, 0.01)
+        if config.initial != "constant":
+            variance = {"normal": 1.0, "narrow": 0.1}[config.initial]
+            self.mean = np.sqrt(variance) * self.rng.standard_normal(dimensions)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the next population."""
+        config = self.config
+        if not config.decay:
+            return config.sigma
+        share = min(self.iteration / config.DECAY_ITERATIONS, 1.0)
+        return float(config.sigma * (config.FINAL_SIGMA / config.sigma) ** share)
+
+    def ask(self) -> NDArray[np.float32]:
+        """[population, dimensions] latent programs to be scored."""
+        noise = self.rng.standard_normal((self.config.population, len(self.mean)))
+        return np.asarray(self.mean + self.sigma * noise, np.float32)
+
+    def tell(self, latents: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
+        """Move the mean to the elites' mean, each weighed by its score. Ties go to the earlier one."""
+        expected = (self.config.population, len(self.mean))
+        if latents.shape != expected or scores.shape != expected[:1]:
+            raise ValueError(
+                f"expected latents {expected} and scores {expected[:1]}, "
+                f"found {latents.shape} and {scores.shape}"
+            )
+        elites = np.argsort(-scores, kind="stable")[: self.config.elites]
+        weights = np.maximum(scores[elites], 0.0)
+        if weights.sum() == 0:
+            weights = np.ones_like(weights)
+        self.mean = weights @ latents[elites] / weights.sum()
+        self.iteration += 1
