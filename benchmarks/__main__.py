@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import torch
 from rich.console import Console
 from rich.table import Table
 
@@ -20,6 +21,8 @@ import leaps
 from leaps import parallel
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build, parse
+from leaps.embedding.fast_decoder import FastDecoder
+from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.env import KarelVectorEnv
 from leaps.evaluate import compile_programs
 from leaps.karel.executor import Hooks, compile_karel, run
@@ -146,6 +149,29 @@ def bench_environment() -> None:
             )
 
 
+def bench_decoding() -> None:
+    """Decode a generation of a search. Untrained programs are longer than trained ones: the worst case."""
+    population = 64
+    torch.manual_seed(0)
+    space = ProgramSpace(ModelConfig(policy=False))
+    latents = np.random.default_rng(0).standard_normal((population, space.config.latent), np.float32)
+    decoder = FastDecoder(space)
+    tokens = (decoder.decode(latents) != LANGUAGE.pad).sum(axis=1).mean()
+    what = f"programs decoded, {population} latents, untrained ({tokens:.0f} tokens)"
+    alone = population / best(lambda: decoder.decode(latents))
+    if parallel.available_cores() > 1:
+        parallel.set_threads(2)
+        together = population / best(lambda: decoder.decode(latents))
+        parallel.set_threads(1)
+        report(f"{what}, two cores", f"{together:,.0f}/s", "≥ 4,000/s", together >= 4000)
+    report(f"{what}, one core", f"{alone:,.0f}/s", "", None)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    slow = population / best(lambda: space.decode(torch.from_numpy(latents)))
+    torch.set_num_threads(threads)
+    report(f"… ÷ ProgramSpace.decode ({slow:,.0f}/s)", f"{alone / slow:.1f}", "", None)
+
+
 def bench_first_use() -> None:
     """`leaps run` with an empty kernel cache, and again."""
     command = [
@@ -174,5 +200,6 @@ if __name__ == "__main__":
     bench_cores()
     bench_compilation()
     bench_environment()
+    bench_decoding()
     bench_first_use()
     console.print(table)

@@ -23,6 +23,7 @@ from leaps.files import write_atomically
 from leaps.jit import jit
 from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, run
 from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, Worlds, random_worlds
+from leaps.tensors import check_vocabulary, metadata, read_about
 
 DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"
 SIZE = (8, 8)
@@ -53,6 +54,8 @@ class DataConfig:
             raise ValueError(f"a data set has at least 20 programs, found {self.programs}")
         if not 1 <= self.rollouts <= self.pool:
             raise ValueError(f"rollouts must be from 1 to the pool's {self.pool}, found {self.rollouts}")
+        if self.more < 0:
+            raise ValueError(f"more must be 0 or more, found {self.more}")
         if not 1 <= self.horizon <= 255:
             raise ValueError(f"horizon must be from 1 to 255, found {self.horizon}")
 
@@ -82,7 +85,7 @@ class Dataset:
     actions: NDArray[np.uint8]
     """[all steps] rollout after rollout"""
     uncovered: NDArray[np.uint8]
-    """[n] conditions of which one side was never seen"""
+    """[n] sides of conditions (holds, doesn't) that no world tried came to"""
 
     ARRAYS = ("tokens", "walls", "markers", "pose", "steps", "outcome", "actions", "uncovered")
 
@@ -148,9 +151,9 @@ class Dataset:
 
     def save(self, folder: Path) -> None:
         """Write the data set into a folder of its own."""
-        metadata = {"vocabulary": " ".join(LANGUAGE.tokens), "config": json.dumps(asdict(self.config))}
         arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in self.ARRAYS}
-        write_atomically(folder / DATA_FILE, save(arrays, metadata))
+        about = {"vocabulary": LANGUAGE.tokens, "config": asdict(self.config)}
+        write_atomically(folder / DATA_FILE, save(arrays, metadata(about)))
         manifest = {"version": __version__, "config": asdict(self.config), **self.summary()}
         write_atomically(folder / MANIFEST_FILE, (json.dumps(manifest, indent=2) + "\n").encode())
 
@@ -162,24 +165,13 @@ class Dataset:
             raise ValueError(
                 f"{folder} holds no data set: {DATA_FILE} is missing; make one with `leaps data`"
             )
+        about = read_about(file)
+        check_vocabulary(file, about, LANGUAGE.tokens)
         try:
-            with file.open("rb") as opened:
-                header = json.loads(opened.read(int.from_bytes(opened.read(8), "little")))
-            metadata = header.get("__metadata__", {})
             arrays = load_file(file)
-            config = DataConfig(**json.loads(metadata["config"]))
-        except (
-            SafetensorError,
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            OverflowError,
-            MemoryError,
-        ) as error:
+            config = DataConfig(**about["config"])
+        except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{file} is damaged or no data set ({error})") from None
-        if metadata.get("vocabulary", "").split() != list(LANGUAGE.tokens):
-            raise ValueError(f"{file} was made with another vocabulary")
         if missing := [name for name in Dataset.ARRAYS if name not in arrays]:
             raise ValueError(f"{file} lacks {', '.join(missing)}")
         return Dataset(config, **{name: arrays[name] for name in Dataset.ARRAYS})
@@ -188,13 +180,20 @@ class Dataset:
 def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
     """Draw programs until there are enough different ones, in the order drawn."""
     found: dict[bytes, None] = {}
-    first = 0
+    first = barren = 0
     while len(found) < config.programs:
+        before = len(found)
         batch = sample_programs(
             LANGUAGE, PROGRAMS, config.programs, config.seed, config.max_length, first=first
         )
         found |= dict.fromkeys(row.tobytes() for row in batch)
         first += config.programs
+        barren = barren + 1 if len(found) == before else 0
+        if barren == 100:
+            raise ValueError(
+                f"there are hardly more than {before} programs of at most {config.max_length} tokens; "
+                f"{config.programs} can't all be different"
+            )
     rows = b"".join(list(found)[: config.programs])
     return np.frombuffer(rows, np.uint8).reshape(config.programs, config.max_length)
 

@@ -11,7 +11,7 @@ PACKAGE = Path(leaps.__file__).parent
 
 # Data walks from left to right; imports only point left. What is in one group may import each other.
 ORDER = [
-    {"files", "jit", "parallel"},
+    {"files", "jit", "parallel", "tensors"},
     {"randomness"},
     {"dsl"},
     {"karel"},
@@ -24,6 +24,8 @@ ORDER = [
     {"dataset"},
     {"embedding"},
     {"search"},
+    {"explore"},
+    {"figures"},
     {"cli"},
 ]
 

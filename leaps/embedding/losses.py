@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from leaps.behaviour import HORIZON, match
+from leaps.behaviour import match
 from leaps.embedding.batches import ProgramBatch, RolloutBatch, Rollouts
 from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with_prefix
 from leaps.embedding.sampler import ProgramSampler
@@ -74,7 +74,9 @@ def latent_behaviour_reconstruction(
 
 def matching_rewards(tokens: NDArray[np.uint8], worlds: Worlds, traces: Traces) -> NDArray[np.float64]:
     """R_mat (3) of programs [b, length] against recorded traces, each in its own worlds. [b]"""
-    written = run(compile_karel(tokens), worlds, HORIZON, own_worlds=True, want_actions=True)
+    assert traces.actions is not None
+    horizon = traces.actions.shape[2]
+    written = run(compile_karel(tokens), worlds, horizon, own_worlds=True, want_actions=True)
     return np.asarray(match(written, traces).mean(axis=1))
 
 

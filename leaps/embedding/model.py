@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
+from leaps.dsl.mask import SHORTEST
 from leaps.dsl.text import PREFIX
 from leaps.embedding.syntax import SyntaxTables, TensorMask
 from leaps.karel.observe import MARKER_PLANE, PLANES, WALL_PLANE
@@ -37,6 +38,10 @@ class ModelConfig:
     """whether there is a π (for the loss L only; searching needs none)"""
 
     def __post_init__(self) -> None:
+        if self.max_length < SHORTEST:
+            raise ValueError(
+                f"max_length={self.max_length} is too short; the shortest program has {SHORTEST} tokens"
+            )
         if self.latent != self.hidden:
             raise ValueError(
                 f"the decoder's state begins as the latent: expected hidden={self.latent}, "

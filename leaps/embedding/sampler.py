@@ -1,4 +1,4 @@
-"""Draw programs from latents while training, fast: on a GPU the many small steps are recorded and replayed."""
+"""Draw programs from latents while training: on a GPU the many small steps are recorded and replayed."""
 
 import torch
 from torch import Tensor

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from leaps.dsl.language import Language
-from leaps.dsl.mask import CHANGE, CLOSES, NEED, NEXT, OPENS, Block, State
+from leaps.dsl.mask import CHANGE, CLOSES, NEED, NEXT, OPENS, SHORTEST, Block, State
 from leaps.dsl.syntax import MAX_NESTING
 from leaps.dsl.text import PREFIX
 
@@ -44,6 +44,12 @@ class TensorMask:
     """Follow a batch of programs that all begin with `DEF run m(`, and say what each may go on with."""
 
     def __init__(self, tables: SyntaxTables, batch: int, max_length: int) -> None:
+        if max_length < SHORTEST:
+            raise ValueError(
+                f"max_length={max_length} is too short; the shortest program has {SHORTEST} tokens"
+            )
+        if max_length // 4 > MAX_NESTING:
+            raise ValueError(f"max_length={max_length}: at most {4 * MAX_NESTING + 3} tokens can be decoded")
         device = tables.legal.device
         self.tables = tables
         self.state = torch.full((batch,), int(State.FIRST), device=device)
@@ -52,8 +58,6 @@ class TensorMask:
         self.depth = torch.ones(batch, dtype=torch.int64, device=device)
         self.owed = torch.full((batch,), int(NEED[State.FIRST]) + 1, device=device)
         self.left = max_length - len(PREFIX)
-        if max_length // 4 > MAX_NESTING:
-            raise ValueError(f"max_length={max_length}: at most {4 * MAX_NESTING} tokens can be decoded")
 
     @property
     def done(self) -> Tensor:

@@ -48,7 +48,7 @@ class TrainConfig:
     variant: str = "leaps"
     """leaps (all three losses), p, pr or pl"""
     seed: int = 0
-    epochs: int = 50
+    epochs: int = 60
     batch: int = 256
     """programs per update"""
     rollouts: int = 4
@@ -70,11 +70,12 @@ class TrainConfig:
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant: expected one of {', '.join(VARIANTS)}, found {self.variant!r}")
-        if self.epochs < 1 or self.batch < 1 or self.samples < 2:
-            raise ValueError(
-                f"expected epochs ≥ 1, batch ≥ 1 and samples ≥ 2, "
-                f"found {self.epochs}, {self.batch} and {self.samples}"
-            )
+        least = {"epochs": 1, "batch": 1, "rollouts": 1, "validation_programs": 1, "samples": 2}
+        for name, lowest in least.items():
+            if getattr(self, name) < lowest:
+                raise ValueError(f"{name} must be at least {lowest}, found {getattr(self, name)}")
+        if self.programs is not None and self.programs < 1:
+            raise ValueError(f"programs must be at least 1, found {self.programs}")
 
     @property
     def losses(self) -> str:
@@ -175,9 +176,9 @@ class Trainer:
         return {"epoch": self.epoch, **metrics, "seconds": time.perf_counter() - begin}
 
     def _set_learning_rates(self) -> None:
-        """Let them fall linearly to a twentieth over the last quarter of the epochs."""
+        """Let them fall linearly over the last quarter of the epochs, to what is left of it."""
         left = (self.config.epochs - self.epoch + 1) / max(self.config.epochs / 4, 1)
-        scale = max(0.05, min(1.0, left))
+        scale = min(1.0, left)
         for optimizer, rate in (
             (self.optimizer, self.config.learning_rate),
             (self.rl_optimizer, self.config.rl_learning_rate),
@@ -235,7 +236,7 @@ class Trainer:
         buffer = io.BytesIO()
         torch.save(
             {
-                "config": asdict(self.config),
+                "config": asdict(self.config) | {"data": asdict(self.data.config)},
                 "epoch": self.epoch,
                 "best": (self.best_score, self.best_epoch),
                 "space": self.space.state_dict(),
@@ -251,14 +252,15 @@ class Trainer:
         file = folder / CHECKPOINT_FILE
         try:
             state = torch.load(file, map_location=self.device, weights_only=True)
+            theirs, epoch, best = state["config"], state["epoch"], state["best"]
         except Exception as error:
             raise ValueError(f"{file} is damaged ({type(error).__name__}); remove it to begin anew") from None
-        mine, theirs = asdict(self.config), state["config"]
+        mine = asdict(self.config) | {"data": asdict(self.data.config)}
         if different := [name for name in mine if mine[name] != theirs.get(name)]:
             changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
             raise ValueError(f"{folder} holds a training with {changes}; use another folder")
-        self.epoch = state["epoch"]
-        self.best_score, self.best_epoch = state["best"]
+        self.epoch = epoch
+        self.best_score, self.best_epoch = best
         self.space.load_state_dict(state["space"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.rl_optimizer.load_state_dict(state["rl_optimizer"])
@@ -295,7 +297,7 @@ def train(
         lines.append(json.dumps(metrics))
         if metrics["validation_behaviour"] > trainer.best_score:
             trainer.best_score, trainer.best_epoch = metrics["validation_behaviour"], trainer.epoch
-            about = {"training": json.dumps(asdict(config)), "metrics": json.dumps(metrics)}
+            about = {"training": asdict(config), "data": asdict(data.config), "metrics": metrics}
             save_weights(trainer.space, folder / WEIGHTS_FILE, about)
         write_atomically(folder / METRICS_FILE, ("\n".join(lines) + "\n").encode())
         trainer.save(folder)

@@ -29,6 +29,11 @@ class CEMConfig:
     DECAY_ITERATIONS = 500
 
     def __post_init__(self) -> None:
+        if self.population < 1 or self.sigma <= 0 or not 0 < self.elite_fraction <= 1:
+            raise ValueError(
+                "expected population ≥ 1, sigma > 0 and elite_fraction in (0, 1], found "
+                f"{self.population}, {self.sigma} and {self.elite_fraction}"
+            )
         if self.elites < 1:
             raise ValueError(
                 f"elite_fraction={self.elite_fraction} of population={self.population} keeps no elite; "

@@ -6,59 +6,17 @@ import random
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from PIL import Image
 
 from leaps import __version__
-from leaps.cli import main
 from leaps.tasks import TASKS
+from tests.cli.harness import Leaps, assert_refused
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MAZE = str(ROOT / "examples" / "maze.karel")
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
-
-
-class Done(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-class Leaps:
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.monkeypatch, self.capsys = monkeypatch, capsys
-
-    def __call__(self, *words: str) -> Done:
-        self.monkeypatch.setattr(sys, "argv", ["leaps", *words])
-        code: Any = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code
-        captured = self.capsys.readouterr()
-        return Done(code or 0, captured.out, captured.err)
-
-
-@pytest.fixture
-def leaps(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Leaps:
-    monkeypatch.setenv("COLUMNS", "120")
-    return Leaps(monkeypatch, capsys)
-
-
-def assert_refused(done: Done, *said: str) -> None:
-    """Misuse: exit code 2, a message on standard error, nothing on standard output, no traceback."""
-    assert done.code == 2
-    assert done.out == ""
-    assert "Traceback" not in done.err
-    flat = " ".join(done.err.replace("│", " ").split())
-    for words in said:
-        assert words in flat
 
 
 # tasks

@@ -1,0 +1,5 @@
+"""The command line."""
+
+from leaps.cli import programs as programs
+from leaps.cli import space as space
+from leaps.cli.app import main as main

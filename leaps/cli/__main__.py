@@ -1,0 +1,3 @@
+from leaps.cli import main
+
+main()

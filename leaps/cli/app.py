@@ -1,0 +1,117 @@
+"""What all commands share: the application, its options, reading what users give, and saying what is wrong.
+
+Exit codes: 0 fine, 1 failed (the answer is no), 2 misused (bad input, bad options). Every command takes
+`--json` and then prints one JSON object to standard output and nothing else; what went wrong goes to standard
+error.
+"""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from leaps import __version__
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import parse
+from leaps.karel.world import LANGUAGE
+
+app = typer.Typer(
+    help="Programs as policies: short, readable programs that solve tasks.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+# What several commands take.
+FileArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="FILE", help="A program, as one line or indented. '-' reads standard input."),
+]
+ExpressionOption = Annotated[
+    str | None,
+    typer.Option("--expression", "-e", metavar="PROGRAM", help="The program itself, instead of a file."),
+]
+TaskOption = Annotated[str, typer.Option("--task", "-t", help="Which task; `leaps tasks` lists them.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", "-s", min=0, help="Worlds are drawn from it: same seed, same worlds.")
+]
+SizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--size",
+        metavar="HxW",
+        help="Height and width of the world, walls included; the task's own by default.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+
+
+def print_json(value: Any) -> None:
+    typer.echo(json.dumps(value))
+
+
+def read_program(file: Path | None, expression: str | None) -> Program:
+    """Read the program that a command was given, from wherever it was given."""
+    if (file is None) == (expression is None):
+        raise ValueError("expected a program: either a FILE or -e 'DEF run m( … m)', and not both")
+    if expression is not None:
+        return parse(expression, LANGUAGE)
+    assert file is not None
+    data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    return parse(data.decode("utf-8-sig", errors="replace"), LANGUAGE)
+
+
+def parse_size(text: str | None) -> tuple[int, int] | None:
+    """Read HxW."""
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", text.strip())
+    if not match:
+        raise ValueError(f"--size: expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
+    return int(match[1]), int(match[2])
+
+
+def show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"leaps {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Programs as policies: short, readable programs that solve tasks."""
+
+
+def main() -> None:
+    """Run a command; tell users what is wrong with their input without a traceback."""
+    try:
+        app()
+    except (ValueError, OSError) as error:
+        if isinstance(error, BrokenPipeError):  # the reader of our output has gone
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(1)
+        message = (
+            f"{error.filename}: {error.strerror}"
+            if isinstance(error, OSError) and error.filename
+            else str(error)
+        )
+        err.print("[red]error[/red]: ", end="")
+        err.print(message, markup=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        err.print("interrupted")
+        sys.exit(130)

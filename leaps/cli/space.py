@@ -1,0 +1,363 @@
+"""Commands about the program space: data, train, encode, decode, interpolate, latent-map, smoothness.
+
+torch and matplotlib are imported by the commands that need them: the others should answer at once.
+"""
+
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from leaps.cli.app import ExpressionOption, FileArgument, JsonOption, app, err, out, print_json, read_program
+from leaps.dsl.text import parse, to_line
+from leaps.karel.world import LANGUAGE
+
+if TYPE_CHECKING:
+    from leaps.dataset import Dataset
+
+SpaceOption = Annotated[
+    str,
+    typer.Option(
+        "--space", help="A shipped variant (leaps, p, pr, pl), a file of weights, or a training's folder."
+    ),
+]
+DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="A data set of `leaps data`.")]
+
+
+def progress_bar() -> Progress:
+    """A bar on standard error, which vanishes when it is done."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[said]}"),
+        console=err,
+        transient=True,
+    )
+
+
+def show(bar: Progress, task: TaskID, done: int) -> None:
+    bar.update(task, completed=done)
+
+
+@app.command()
+def data(
+    to: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The folder to write; it must be new or empty.")
+    ],
+    programs: Annotated[
+        int, typer.Option("--programs", min=20, help="How many different programs.")
+    ] = 50_000,
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same bytes.")] = 0,
+    json_: JsonOption = False,
+) -> None:
+    """Make a data set: random programs, and rollouts that take all their branches.
+
+    Programs are drawn as in the paper, at most 44 tokens long, and split 70 / 15 / 15 into training,
+    validation and test. Each has ten rollouts in random 8x8 worlds, of at most 100 steps, chosen so that
+    together they take every branch that any of the worlds tried takes. With a histogram of the lengths.
+    """
+    from leaps.dataset import MANIFEST_FILE, DataConfig, make_dataset
+    from leaps.figures import draw_lengths
+
+    if to.exists() and (not to.is_dir() or any(to.iterdir())):
+        raise ValueError(f"{to} already holds something; nothing was written. Expected a new or empty folder")
+    config = DataConfig(programs=programs, seed=seed)
+    with progress_bar() as bar:
+        task = bar.add_task("programs", total=programs, said="")
+        made = make_dataset(config, partial(show, bar, task))
+    draw_lengths(made.lengths, to / "lengths.png")
+    made.save(to)
+    if json_:
+        print_json({"out": str(to), **made.summary()})
+        return
+    summary = made.summary()
+    out.print(f"{summary['programs']:,} programs with {summary['rollouts']:,} rollouts in {to}")
+    out.print(
+        f"length: {summary['mean_length']:.1f} tokens on average, at most {summary['max_length']} "
+        "(the paper's: 17.9 and 44)"
+    )
+    out.print(
+        f"{summary['programs_with_an_untaken_branch']:,} programs have a branch that no world tried takes"
+    )
+    out.print(f"see {to / MANIFEST_FILE} and {to / 'lengths.png'}", style="dim")
+
+
+def load_data(folder: Path) -> "Dataset":
+    from leaps.dataset import Dataset
+
+    return Dataset.load(folder)
+
+
+@app.command()
+def train(
+    data: DataOption,
+    to: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The training's folder; an unfinished one goes on.")
+    ],
+    variant: Annotated[
+        str, typer.Option("--variant", help="leaps (all three losses), p, pr or pl.")
+    ] = "leaps",
+    preset: Annotated[
+        str, typer.Option("--preset", help="paper (for a GPU) or quick (minutes on two cores).")
+    ] = "paper",
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
+    epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Instead of the preset's.")] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu or cuda.")] = "cpu",
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Learn a program space from a data set.
+
+    The paper's schedule: an epoch of the losses P and L, then as many updates of R, in turn. After each
+    epoch all is saved: the same command goes on after an interruption, and on a CPU ends with the same
+    weights as if there had been none. The weights kept are those of the best epoch on the validation split.
+    """
+    import torch
+
+    from leaps.embedding.train import METRICS_FILE, PRESETS, WEIGHTS_FILE, TrainConfig
+    from leaps.embedding.train import Progress as Update
+    from leaps.embedding.train import train as run_training
+
+    if preset not in PRESETS:
+        raise ValueError(f"--preset: expected one of {', '.join(PRESETS)}, found {preset!r}")
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"--device: expected cpu or cuda, found {device!r}")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("--device cuda: no CUDA device is available here; use --device cpu")
+    settings: dict[str, Any] = {**PRESETS[preset], **({"epochs": epochs} if epochs else {})}
+    config = TrainConfig(variant=variant, seed=seed, **settings)
+    dataset = load_data(data)
+    if to.exists() and (not to.is_dir() or (any(to.iterdir()) and not (to / "config.json").exists())):
+        raise ValueError(f"{to} already holds something else; nothing was written")
+    torch.set_float32_matmul_precision("high")
+    with progress_bar() as bar:
+        task = bar.add_task("epoch 1", total=None, said="")
+
+        def show_update(update: Update) -> None:
+            said = "  ".join(f"{name} {value:.3f}" for name, value in list(update.metrics.items())[:5])
+            bar.update(
+                task,
+                description=f"epoch {update.epoch} of {config.epochs}",
+                completed=update.update,
+                total=update.updates,
+                said=said,
+            )
+
+        def epoch_done(metrics: dict[str, float]) -> None:
+            if tensorboard:
+                write_tensorboard(to / "tensorboard", metrics)
+
+        best = run_training(config, dataset, to, torch.device(device), show_update, epoch_done)
+    if json_:
+        print_json({"out": str(to), "variant": variant, "seed": seed, **best})
+        return
+    out.print(f"the best of {config.epochs} epochs is number {best['epoch']}: {to / WEIGHTS_FILE}")
+    table = Table.grid(padding=(0, 2))
+    words = {
+        "validation_exact": "unseen programs decoded exactly",
+        "validation_behaviour": "R_mat of what is decoded",
+        "validation_action_accuracy": "π: actions right",
+        "validation_sequence_accuracy": "π: rollouts all right",
+    }
+    for name, meaning in words.items():
+        if name in best:
+            table.add_row(meaning, f"{best[name]:.3f}")
+    out.print(table)
+    out.print(f"all epochs: {to / METRICS_FILE}", style="dim")
+
+
+def write_tensorboard(folder: Path, metrics: dict[str, float]) -> None:
+    """Add one epoch to the logs."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise ValueError("--tensorboard needs the package tensorboard: pip install tensorboard") from None
+    with SummaryWriter(str(folder)) as writer:
+        for name, value in metrics.items():
+            if name != "epoch":
+                writer.add_scalar(name, value, int(metrics["epoch"]))
+
+
+@app.command()
+def encode(
+    file: FileArgument = None,
+    expression: ExpressionOption = None,
+    space: SpaceOption = "leaps",
+    json_: JsonOption = False,
+) -> None:
+    """Print a program's place in the space: its mean latent, one number a line.
+
+    `leaps encode FILE | leaps decode -` gives the program back.
+    """
+    from leaps.embedding.space import Space
+
+    program = read_program(file, expression)
+    latent = Space.load(space).encode([program])[0]
+    if json_:
+        print_json({"program": to_line(program), "space": space, "latent": [float(x) for x in latent]})
+        return
+    typer.echo("\n".join(repr(float(x)) for x in latent))
+
+
+@app.command()
+def decode(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="Latents: numbers, or the JSON of `leaps encode`. '-': standard input."
+        ),
+    ],
+    space: SpaceOption = "leaps",
+    max_length: Annotated[
+        int, typer.Option("--max-length", min=5, max=400, help="Tokens of the longest program.")
+    ] = 45,
+    json_: JsonOption = False,
+) -> None:
+    """Print the programs that latents stand for.
+
+    The file holds the numbers of one or several latents, 256 each, separated by white space.
+    """
+    import numpy as np
+
+    from leaps.embedding.space import Space
+
+    text = (sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()).decode(
+        "utf-8-sig", errors="replace"
+    )
+    loaded = Space.load(space)
+    try:
+        numbers = np.array(
+            json.loads(text)["latent"] if text.lstrip().startswith("{") else text.split(), np.float32
+        )
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"{file}: expected numbers, found {text[:40]!r}") from None
+    if numbers.size == 0 or numbers.size % loaded.dimensions:
+        raise ValueError(f"{file}: expected {loaded.dimensions} numbers per latent, found {numbers.size}")
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{file}: expected finite numbers")
+    programs = [loaded.text(row) for row in loaded.decode(numbers.reshape(-1, loaded.dimensions), max_length)]
+    if json_:
+        print_json({"space": space, "programs": programs})
+        return
+    typer.echo("\n".join(programs))
+
+
+@app.command()
+def interpolate(
+    start: Annotated[str, typer.Argument(metavar="A", help="A program: a file, or the program itself.")],
+    end: Annotated[str, typer.Argument(metavar="B", help="Another.")],
+    steps: Annotated[int, typer.Option("--steps", min=1, max=1000, help="Points between the two.")] = 8,
+    space: SpaceOption = "leaps",
+    json_: JsonOption = False,
+) -> None:
+    """Walk from one program to another through the space, and print what is decoded on the way.
+
+    The paper's tables "Program Embedding Space Interpolations".
+    """
+    from leaps.embedding.space import Space
+    from leaps.explore import interpolate as walk
+
+    ends = [
+        to_line(parse(text if text.lstrip().startswith("DEF") else read_text(text), LANGUAGE))
+        for text in (start, end)
+    ]
+    programs = walk(Space.load(space), ends[0], ends[1], steps)
+    if json_:
+        print_json({"space": space, "start": ends[0], "end": ends[1], "programs": programs})
+        return
+    table = Table("", "decoded program", show_lines=False)
+    for number, program in enumerate(programs):
+        name = "START" if number == 0 else "END" if number == steps + 1 else str(number)
+        table.add_row(name, program, style="dim" if number and program == programs[number - 1] else "")
+    out.print(table)
+
+
+def read_text(file: str) -> str:
+    return Path(file).read_bytes().decode("utf-8-sig", errors="replace")
+
+
+@app.command("latent-map")
+def draw_latent_map(
+    data: DataOption,
+    to: Annotated[Path, typer.Option("--out", metavar="MAP.png", help="The picture, PNG or SVG.")] = Path(
+        "latent-map.png"
+    ),
+    space: SpaceOption = "leaps",
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
+    iterations: Annotated[
+        int, typer.Option("--iterations", min=1, help="Of the search for each test program.")
+    ] = 1000,
+    json_: JsonOption = False,
+) -> None:
+    """Draw the space in two dimensions.
+
+    The paper's figure: training programs, normal samples, its four test programs, and what a search of the
+    space finds for their behaviour.
+    """
+    from leaps.embedding.space import Space
+    from leaps.explore import latent_map
+    from leaps.figures import check_suffix, draw_map
+
+    check_suffix(to)
+    with progress_bar() as bar:
+        task = bar.add_task("searching", total=4, said="")
+
+        def show_name(name: str) -> None:
+            bar.update(task, advance=1, said=name)
+
+        chart = latent_map(Space.load(space), load_data(data), seed, iterations, show_name)
+    draw_map(chart, to, f"The program space {space!r}")
+    if json_:
+        print_json({"out": str(to), "space": space, "r_mat": chart.r_mat})
+        return
+    out.print(f"the map is in {to}")
+
+
+@app.command()
+def smoothness(
+    data: DataOption,
+    space: Annotated[
+        list[str] | None, typer.Option("--space", help="As for encode; may be given several times.")
+    ] = None,
+    split: Annotated[
+        list[str] | None, typer.Option("--split", help="train, validation or test; may be repeated.")
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Measure how alike neighbours in a space behave.
+
+    The paper's Table 2: the mean R_mat of each program and its ten nearest neighbours. All variants and
+    splits, if none are named: some minutes.
+    """
+    from leaps.dataset import SPLITS
+    from leaps.embedding.space import Space
+    from leaps.embedding.train import VARIANTS
+    from leaps.explore import smoothness as measure
+
+    dataset = load_data(data)
+    splits = split or list(SPLITS)
+    rows: dict[str, dict[str, float]] = {}
+    with progress_bar() as bar:
+        for name in space or list(VARIANTS):
+            loaded = Space.load(name)
+            rows[name] = {}
+            for part in splits:
+                task = bar.add_task(f"{name}, {part}", total=len(dataset.split(part)), said="")
+                rows[name][part] = measure(loaded, dataset, part, partial(show, bar, task))
+                bar.remove_task(task)
+    if json_:
+        print_json(rows)
+        return
+    table = Table("space", *splits, title="mean R_mat of the ten nearest programs", title_justify="left")
+    for name, values in rows.items():
+        table.add_row(name, *(f"{values[part]:.3f}" for part in splits))
+    out.print(table)

@@ -1,0 +1,84 @@
+"""A trained space, ready to use: programs in, latents out, and back."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import to_line
+from leaps.embedding.fast_decoder import FastDecoder
+from leaps.embedding.train import VARIANTS
+from leaps.embedding.weights import load_weights
+from leaps.evaluate import encode as read_tokens
+from leaps.karel.executor import compile_karel
+from leaps.karel.world import LANGUAGE
+from leaps.tensors import read_about
+
+SHIPPED = Path(__file__).parent / "trained"
+"""the weights that come with the package, one file per variant"""
+BATCH = 2048
+
+
+class Space:
+    """A program space on the CPU."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.network = load_weights(file)
+        self.about = read_about(file)
+        self._decoder = FastDecoder(self.network)
+
+    @staticmethod
+    def load(name: str | Path = "leaps") -> "Space":
+        """Load a shipped variant (leaps, p, pr, pl) or a file of weights."""
+        file = Path(name)
+        if str(name) in VARIANTS:
+            file = SHIPPED / f"{name}.safetensors"
+        if file.is_dir():
+            file = file / "weights.safetensors"
+        if not file.exists():
+            raise ValueError(
+                f"no weights at {str(name)!r}; expected {', '.join(VARIANTS)}, a file of weights, "
+                "or a folder of `leaps train`"
+            )
+        return Space(file)
+
+    @property
+    def dimensions(self) -> int:
+        return self.network.config.latent
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest program that the encoder was made for."""
+        return self.network.config.max_length
+
+    def encode(self, programs: Sequence[str | Program] | NDArray[np.uint8]) -> NDArray[np.float32]:
+        """[n, dimensions] the programs' mean latents."""
+        if isinstance(programs, str):
+            raise ValueError("expected a list of programs, found one text")
+        if not isinstance(programs, np.ndarray):
+            texts = [item if isinstance(item, str) else to_line(item) for item in programs]
+            programs = LANGUAGE.batch([read_tokens(text) for text in texts])
+        if (compile_karel(programs).entry < 0).any():
+            raise ValueError(f"row {int((compile_karel(programs).entry < 0).argmax())} is not a program")
+        latents = np.empty((len(programs), self.dimensions), np.float32)
+        with torch.no_grad():
+            for start in range(0, len(programs), BATCH):
+                some = torch.from_numpy(programs[start : start + BATCH].astype(np.int64))
+                latents[start : start + BATCH] = self.network.encode(some).numpy()
+        return latents
+
+    def decode(self, latents: NDArray[np.float32], max_length: int | None = None) -> NDArray[np.uint8]:
+        """[n, length] the most likely programs of latents [n, dimensions], filled up with `<pad>`."""
+        latents = np.ascontiguousarray(latents, np.float32)
+        if latents.ndim != 2 or latents.shape[1] != self.dimensions:
+            raise ValueError(f"expected latents [n, {self.dimensions}], found {list(latents.shape)}")
+        return self._decoder.decode(latents, max_length=max_length)
+
+    @staticmethod
+    def text(tokens: NDArray[np.uint8]) -> str:
+        """One decoded program, as a line."""
+        return " ".join(LANGUAGE.decode(tokens))

@@ -1,0 +1,210 @@
+"""The commands about the program space, with a data set and a training small enough for a test."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from leaps.cli import main
+from leaps.dataset import Dataset
+from leaps.karel.executor import compile_karel
+from leaps.karel.world import LANGUAGE
+from tests.cli.harness import Leaps, assert_refused
+
+WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+TURN = "DEF run m( turnLeft turnLeft m)"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A data set, and a training of one epoch on it."""
+    data = tmp_path_factory.mktemp("space") / "data"
+    training = data.parent / "training"
+    for words in (
+        ["data", "--programs", "40", "--out", data],
+        ["train", "--data", data, "--out", training, "--preset", "quick", "--epochs", "1", "--variant", "pl"],
+    ):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", ["leaps", *map(str, words)])
+            with pytest.raises(SystemExit) as end:
+                main()
+            assert end.value.code in (0, None)
+    return data, training
+
+
+def test_data_are_written_with_a_manifest_and_a_histogram(folders: tuple[Path, Path]) -> None:
+    data, _ = folders
+    assert {file.name for file in data.iterdir()} == {"dataset.safetensors", "manifest.json", "lengths.png"}
+    manifest = json.loads((data / "manifest.json").read_text())
+    assert manifest["programs"] == Dataset.load(data).count == 40
+    assert manifest["train"] + manifest["validation"] + manifest["test"] == 40
+
+
+def test_the_same_seed_gives_the_same_bytes(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    data, _ = folders
+    assert leaps("data", "--programs", 40, "--out", tmp_path / "again", "--json").json["programs"] == 40
+    for name in ("dataset.safetensors", "manifest.json"):
+        assert (tmp_path / "again" / name).read_bytes() == (data / name).read_bytes()
+
+
+def test_a_folder_that_holds_something_is_not_touched(leaps: Leaps, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    assert_refused(leaps("data", "--programs", 40, "--out", tmp_path), "already holds something")
+    assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_a_training_is_not_written_over_something_else(
+    leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    done = leaps("train", "--data", folders[0], "--out", tmp_path, "--preset", "quick", "--epochs", 1)
+    assert_refused(done, "already holds something else")
+    assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
+
+
+def test_a_finished_training_says_its_result_again(leaps: Leaps, folders: tuple[Path, Path]) -> None:
+    data, training = folders
+    words = (
+        "train",
+        "--data",
+        data,
+        "--out",
+        training,
+        "--preset",
+        "quick",
+        "--epochs",
+        1,
+        "--variant",
+        "pl",
+    )
+    report = leaps(*words, "--json").json
+    assert report["epoch"] == 1
+    assert 0 <= report["validation_behaviour"] <= 1
+    assert len((training / "metrics.jsonl").read_text().splitlines()) == 1
+
+
+def test_another_configuration_is_refused_in_a_trainings_folder(
+    leaps: Leaps, folders: tuple[Path, Path]
+) -> None:
+    data, training = folders
+    done = leaps(
+        "train", "--data", data, "--out", training, "--preset", "quick", "--epochs", 1, "--variant", "p"
+    )
+    assert_refused(done, "holds a training with variant='pl', not 'p'")
+
+
+def test_what_is_encoded_can_be_decoded(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    _, training = folders
+    encoded = leaps("encode", "-e", WALK, "--space", training)
+    assert len(encoded.out.split()) == 256
+    file = tmp_path / "latent.txt"
+    file.write_text(encoded.out)
+    as_json = tmp_path / "latent.json"
+    as_json.write_text(leaps("encode", "-e", WALK, "--space", training, "--json").out)
+    programs = [
+        leaps("decode", name, "--space", training, "--json").json["programs"] for name in (file, as_json)
+    ]
+    assert programs[0] == programs[1]
+    assert compile_karel(LANGUAGE.encode(programs[0][0].split())[None]).entry[0] >= 0
+
+
+def test_a_decoded_program_keeps_to_its_length(
+    leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "latents.txt"
+    file.write_text(" ".join(["0.5"] * 512))
+    programs = leaps("decode", file, "--space", folders[1], "--max-length", 7, "--json").json["programs"]
+    assert len(programs) == 2
+    assert all(len(program.split()) <= 7 for program in programs)
+
+
+def test_interpolation_has_all_its_points(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    file = tmp_path / "turn.karel"
+    file.write_text(TURN)
+    report = leaps("interpolate", WALK, file, "--steps", 3, "--space", folders[1], "--json").json
+    assert len(report["programs"]) == 5
+    assert (report["start"], report["end"]) == (WALK, TURN)
+
+
+def test_smoothness_is_measured_per_space_and_split(leaps: Leaps, folders: tuple[Path, Path]) -> None:
+    data, training = folders
+    rows = leaps("smoothness", "--data", data, "--space", training, "--split", "train", "--json").json
+    assert list(rows) == [str(training)]
+    assert 0 <= rows[str(training)]["train"] <= 1
+
+
+def test_the_latent_map_is_drawn(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    data, training = folders
+    picture = tmp_path / "map.svg"
+    words = ("latent-map", "--data", data, "--space", training, "--iterations", 2, "--out", picture)
+    report = leaps(*words, "--json").json
+    assert len(report["r_mat"]) == 4
+    assert picture.read_text().lstrip().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["train", "--data", "DATA", "--out", "new", "--variant", "best"],
+            "expected one of leaps, p, pr, pl",
+        ),
+        (["train", "--data", "DATA", "--out", "new", "--preset", "slow"], "expected one of paper, quick"),
+        (["train", "--data", "DATA", "--out", "new", "--device", "tpu"], "expected cpu or cuda, found 'tpu'"),
+        (["train", "--data", "nowhere", "--out", "new"], "nowhere holds no data set"),
+        (["encode", "-e", "DEF run m( m)", "--space", "TRAINING"], "expected an action"),
+        (["encode", "-e", WALK, "--space", "nowhere"], "no weights at 'nowhere'"),
+        (["decode", "nowhere.txt", "--space", "TRAINING"], "No such file"),
+        (
+            ["latent-map", "--data", "DATA", "--space", "TRAINING", "--out", "map.pdf"],
+            "saved as .png or .svg",
+        ),
+        (
+            ["smoothness", "--data", "DATA", "--space", "TRAINING", "--split", "all"],
+            "expected one of train, validation, test",
+        ),
+    ],
+)
+def test_misuse_is_explained(
+    leaps: Leaps,
+    folders: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    places = {"DATA": str(folders[0]), "TRAINING": str(folders[1])}
+    assert_refused(leaps(*(places.get(word, word) for word in words)), said)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["", "hello", "1 2 3", " ".join(["nan"] * 256), '{"latent": "x"}'])
+def test_what_is_no_latent_is_refused(
+    leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "latent.txt"
+    file.write_text(text)
+    assert_refused(leaps("decode", file, "--space", folders[1]), "expected")
+
+
+def test_cuda_is_refused_where_there_is_none(
+    leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        pytest.skip("there is one here")
+    done = leaps("train", "--data", folders[0], "--out", tmp_path / "new", "--device", "cuda")
+    assert_refused(done, "no CUDA device is available")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["data", "train", "encode", "decode", "interpolate", "latent-map", "smoothness"]
+)
+def test_every_command_teaches_and_takes_json(leaps: Leaps, command: str) -> None:
+    done = leaps(command, "--help")
+    assert done.code == 0
+    assert "--json" in done.out

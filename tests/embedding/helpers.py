@@ -1,0 +1,58 @@
+"""What these tests share: a small data set, small untrained spaces, and the shipped ones."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from leaps.dataset import DataConfig, Dataset, make_dataset
+from leaps.embedding.model import ModelConfig, ProgramSpace
+from leaps.embedding.space import SHIPPED, Space
+from leaps.evaluate import encode
+from leaps.karel.world import LANGUAGE
+
+CPU = torch.device("cpu")
+
+needs_shipped_weights = pytest.mark.skipif(not SHIPPED.is_dir(), reason="no trained weights in this checkout")
+
+
+@cache
+def shipped(variant: str = "leaps") -> Space:
+    """A trained space that comes with the package."""
+    return Space.load(variant)
+
+
+@cache
+def short_programs() -> Dataset:
+    """200 programs of at most 12 tokens, with two rollouts each."""
+    return make_dataset(DataConfig(programs=200, seed=3, pool=64, more=64, max_length=12, rollouts=2))
+
+
+@cache
+def long_programs() -> Dataset:
+    """60 programs as the paper's, with three rollouts each."""
+    return make_dataset(DataConfig(programs=60, seed=1, pool=64, more=64, rollouts=3))
+
+
+def untrained(size: int = 8, max_length: int = 45, *, seed: int = 0, policy: bool = True) -> ProgramSpace:
+    """A space that has learned nothing, but has opinions: its logits are far apart."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        space = ProgramSpace(ModelConfig(size, size, max_length, policy))
+    with torch.no_grad():
+        for parameter in space.parameters():
+            parameter.mul_(2)
+    return space
+
+
+def tokens_of(*programs: str, length: int | None = None) -> Tensor:
+    """Programs as a batch of whole token rows, filled up with `<pad>`."""
+    rows = LANGUAGE.batch([encode(f"DEF run m( {text} m)") for text in programs], length)
+    return torch.from_numpy(rows.astype(np.int64))
+
+
+def drawn(*shape: int, seed: int = 0) -> Tensor:
+    """Numbers from N(0, 1)."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))

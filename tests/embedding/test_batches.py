@@ -1,0 +1,172 @@
+"""A batch holds what the programs are and what they did, in the order that torch wants."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+
+from leaps.dataset import DataConfig, Dataset, make_dataset
+from leaps.dsl.mask import SyntaxMask
+from leaps.dsl.text import PREFIX, build
+from leaps.embedding import batches
+from leaps.embedding.batches import Programs, RolloutBatch, Rollouts
+from leaps.embedding.model import END
+from leaps.karel.interpreter import Outcome, Run
+from leaps.karel.world import LANGUAGE
+from tests.embedding.helpers import CPU, long_programs
+
+LIMIT = 45
+SOME = np.array([41, 7, 30, 8, 59])
+
+
+def programs() -> Programs:
+    return Programs(long_programs().tokens, LIMIT, CPU)
+
+
+# Programs
+
+
+def test_a_batch_of_programs_leaves_out_their_prefix_and_the_padding_of_the_longest() -> None:
+    batch = programs().batch(torch.from_numpy(SOME))
+    for row, number in enumerate(SOME):
+        whole = LANGUAGE.decode(long_programs().tokens[number])
+        assert (*PREFIX, *LANGUAGE.decode(batch.tokens[row].tolist())) == tuple(whole)
+        assert int(batch.lengths[row]) == len(whole) - len(PREFIX)
+    assert batch.tokens.shape == (len(SOME), int(batch.lengths.max()))
+
+
+def test_before_each_token_stands_the_one_before() -> None:
+    batch = programs().batch(torch.from_numpy(SOME))
+    assert (batch.previous[:, 0] == LANGUAGE.ids["m("]).all()
+    assert torch.equal(batch.previous[:, 1:], batch.tokens[:, :-1])
+
+
+def test_what_is_allowed_at_each_place_is_what_the_mask_allows() -> None:
+    batch = programs().batch(torch.from_numpy(SOME))
+    for row, number in enumerate(SOME):
+        mask = SyntaxMask(LANGUAGE, 1, LIMIT)
+        for place, token in enumerate(long_programs().tokens[number]):
+            if len(PREFIX) <= place < len(PREFIX) + batch.tokens.shape[1]:
+                expected = mask.allowed()[0]
+                np.testing.assert_array_equal(batch.allowed[row, place - len(PREFIX)].numpy(), expected)
+            mask.advance(np.array([token]))
+
+
+def test_what_is_allowed_depends_on_the_room_there_is() -> None:
+    tokens = LANGUAGE.batch([LANGUAGE.encode(["DEF", "run", "m(", "move", "m)"])])
+    tight, wide = (Programs(tokens, limit, CPU).allowed[0, 0] for limit in (5, 45))
+    assert not tight[LANGUAGE.ids["WHILE"]]
+    assert wide[LANGUAGE.ids["WHILE"]]
+
+
+def test_programs_too_long_for_the_space_are_refused() -> None:
+    with pytest.raises(ValueError, match="can't go on with"):
+        Programs(long_programs().tokens, 10, CPU)
+
+
+# Rollouts
+
+
+def states_and_actions(data: Dataset, program: int, rollout: int) -> tuple[list[str], list[int]]:
+    """Every state that the interpreter passes, drawn with its markers, and the actions; END if it ended."""
+    world = data.worlds(np.array([program])).world(rollout).clone()
+    course = Run(build(LANGUAGE.decode(data.tokens[program])), world, data.config.horizon)
+    states, actions = [f"{world.rows()} {world.place}"], []
+    for step in course:
+        actions.append(step.action)
+        states.append(f"{world.rows()} {world.place}")
+    if course.outcome == Outcome.CUT_OFF:
+        return states[:-1], actions
+    return states, [*actions, END]
+
+
+def drawn_state(rollouts: Rollouts, step: int) -> str:
+    """A step's state, in the same words."""
+    walls = rollouts.ground[rollouts.rollout[step]].view(8, 8).tolist()
+    markers = rollouts.markers[step].view(8, 8).tolist()
+    rows = [
+        "".join("#" if wall else ".123456789A"[count] for wall, count in zip(*line, strict=True))
+        for line in zip(walls, markers, strict=True)
+    ]
+    position, heading = int(rollouts.position[step]), int(rollouts.heading[step])
+    return f"{rows} {(position // 8, position % 8, heading)}"
+
+
+@pytest.mark.parametrize("chunk", [1000, 2])
+def test_states_and_actions_are_those_of_the_interpreter(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "_CHUNK", chunk)
+    data = long_programs()
+    rollouts = Rollouts(data, SOME, CPU)
+    for row, program in enumerate(SOME):
+        for rollout in range(data.config.rollouts):
+            number = row * data.config.rollouts + rollout
+            steps = range(rollouts.first[number], rollouts.first[number + 1])
+            states, actions = states_and_actions(data, int(program), rollout)
+            assert rollouts.action[steps.start : steps.stop].tolist() == actions
+            assert [drawn_state(rollouts, step) for step in steps] == states
+
+
+def test_the_action_before_the_first_is_the_end_and_then_the_one_before() -> None:
+    rollouts = Rollouts(long_programs(), SOME, CPU)
+    for first, last in zip(rollouts.first[:-1], rollouts.first[1:], strict=True):
+        expected = [END, *rollouts.action[first : last - 1].tolist()]
+        assert rollouts.previous[first:last].tolist() == expected
+
+
+def test_only_rollouts_that_came_to_their_end_say_so() -> None:
+    data = make_dataset(DataConfig(programs=200, seed=2, pool=32, more=0, horizon=30, rollouts=4))
+    every = np.arange(data.count)
+    rollouts = Rollouts(data, every, CPU)
+    said = np.array(
+        [
+            (rollouts.action[first:last] == END).sum().item()
+            for first, last in zip(rollouts.first[:-1], rollouts.first[1:], strict=True)
+        ]
+    )
+    outcomes = data.outcome.reshape(-1)
+    assert set(outcomes.tolist()) == {Outcome.HALTED, Outcome.STUCK, Outcome.CUT_OFF}
+    assert (said[outcomes == Outcome.CUT_OFF] == 0).all()
+    assert (said[outcomes != Outcome.CUT_OFF] == 1).all()
+
+
+# Packing
+
+
+def unpacked(values: Tensor, batch: RolloutBatch) -> tuple[Tensor, list[int]]:
+    padded, lengths = pad_packed_sequence(PackedSequence(values, batch.batch_sizes), batch_first=True)
+    return padded, lengths.tolist()
+
+
+def pack(rollouts: Rollouts) -> tuple[RolloutBatch, NDArray[np.int64], NDArray[np.int64]]:
+    chosen, which = np.array([3, 0, 4]), np.array([[0, 2], [1, 0], [2, 1]])
+    return rollouts.batch(chosen, which), chosen, which
+
+
+def test_unpacking_gives_the_rollouts_back_the_longest_first() -> None:
+    rollouts = Rollouts(long_programs(), SOME, CPU)
+    batch, chosen, which = pack(rollouts)
+    actions, lengths = unpacked(rollouts.action[batch.step], batch)
+    numbers = (chosen[:, None] * 3 + which).reshape(-1)
+    spans = [rollouts.action[rollouts.first[n] : rollouts.first[n + 1]].tolist() for n in numbers]
+    assert [row[:length] for row, length in zip(actions.tolist(), lengths, strict=True)] == sorted(
+        spans, key=len, reverse=True
+    )
+
+
+def test_every_step_knows_its_rollout_and_every_rollout_its_program() -> None:
+    rollouts = Rollouts(long_programs(), SOME, CPU)
+    batch, chosen, _ = pack(rollouts)
+    sequence, lengths = unpacked(batch.sequence, batch)
+    for row, length in enumerate(lengths):
+        assert (sequence[row, :length] == row).all()
+    of_data = rollouts.rollout[batch.step] // rollouts.per_program
+    assert torch.equal(torch.from_numpy(chosen)[batch.program[batch.sequence]], of_data)
+
+
+def test_no_step_is_missing_and_none_comes_twice() -> None:
+    rollouts = Rollouts(long_programs(), SOME, CPU)
+    every = np.tile(np.arange(3), (len(SOME), 1))
+    batch = rollouts.batch(np.arange(len(SOME)), every)
+    assert torch.equal(batch.step.sort().values, torch.arange(len(rollouts.action)))

@@ -1,0 +1,210 @@
+"""The network keeps to the grammar, draws by its chances, and sees the whole program and nothing else."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from leaps.dsl.text import PREFIX, parse
+from leaps.embedding.model import (
+    ACTIONS,
+    END,
+    ModelConfig,
+    planes_of,
+    previous_tokens,
+    with_prefix,
+)
+from leaps.karel.observe import planes
+from leaps.karel.world import LANGUAGE, random_worlds
+from tests.embedding.helpers import drawn, tokens_of, untrained
+
+
+def gumbel(*shape: int, seed: int = 0) -> Tensor:
+    uniform = torch.rand(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return -torch.log(-torch.log(uniform)).float()
+
+
+# Writing programs
+
+
+@pytest.mark.parametrize("max_length", range(5, 61))
+def test_an_untrained_space_decodes_to_programs_within_the_limit(max_length: int) -> None:
+    space = untrained(seed=max_length)
+    programs = space.decode(3 * drawn(24, 8), max_length=max_length)
+    assert programs.shape[1] <= max_length
+    for row in programs.tolist():
+        parse(" ".join(LANGUAGE.decode(row)), LANGUAGE)
+
+
+@pytest.mark.parametrize("max_length", [5, 6, 11, 45, 60])
+def test_drawn_programs_are_programs_within_the_limit(max_length: int) -> None:
+    noise = 3 * gumbel(40, max_length, len(LANGUAGE.tokens))
+    tokens, _ = untrained().write(drawn(40, 8), noise=noise, max_length=max_length)
+    assert len(PREFIX) + tokens.shape[1] <= max_length
+    for row in with_prefix(tokens).tolist():
+        parse(" ".join(LANGUAGE.decode(row)), LANGUAGE)
+
+
+def test_the_limit_is_the_models_if_none_is_given() -> None:
+    space = untrained(max_length=7)
+    tokens, _ = space.write(drawn(200, 8), noise=gumbel(200, 4, len(LANGUAGE.tokens)))
+    assert int((with_prefix(tokens) != LANGUAGE.pad).sum(dim=1).max()) == 7
+
+
+def test_different_latents_become_different_programs() -> None:
+    programs = untrained().decode(3 * drawn(100, 8))
+    assert len(torch.unique(programs, dim=0)) > 10
+
+
+def test_decoding_takes_the_most_likely_of_the_allowed_tokens() -> None:
+    space, latent = untrained(), drawn(30, 8)
+    tokens, allowed = space.write(latent)
+    logits = space.decoder(latent, previous_tokens(tokens)).masked_fill(~allowed, -torch.inf)
+    assert torch.equal(logits.argmax(dim=2), tokens)
+
+
+def test_stopping_early_leaves_out_only_padding() -> None:
+    space, latent = untrained(), drawn(100, 8)
+    whole, _ = space.write(latent, early_stop=False)
+    short = whole[:, 16] == LANGUAGE.pad
+    early, _ = space.write(latent[short])
+    late, _ = space.write(latent[short], early_stop=False)
+    assert early.shape[1] < late.shape[1]
+    assert torch.equal(early, late[:, : early.shape[1]])
+    assert (late[:, early.shape[1] :] == LANGUAGE.pad).all()
+
+
+def test_what_the_syntax_allowed_is_told_for_every_place() -> None:
+    tokens, allowed = untrained().write(drawn(30, 8), noise=gumbel(30, 42, len(LANGUAGE.tokens)))
+    assert allowed.shape == (*tokens.shape, len(LANGUAGE.tokens))
+    assert allowed.gather(2, tokens[..., None]).all()
+
+
+def test_with_gumbel_noise_tokens_are_drawn_by_their_chances() -> None:
+    space, count = untrained(max_length=6), 20_000
+    latent = drawn(1, 8).expand(count, -1)
+    tokens, allowed = space.write(latent, noise=gumbel(count, 3, len(LANGUAGE.tokens)))
+    with torch.no_grad():
+        logits = space.decoder(latent[:1], previous_tokens(tokens[:1]))
+    chances = logits[0, 0].masked_fill(~allowed[0, 0], -torch.inf).softmax(dim=0)
+    shares = torch.bincount(tokens[:, 0], minlength=len(LANGUAGE.tokens)) / count
+    assert chances.max() - chances[chances > 0].min() > 0.2  # or equal shares would do
+    assert (shares - chances).abs().max() < 4 * 0.5 / count**0.5
+
+
+def test_decoding_needs_no_gradients() -> None:
+    assert not untrained().decode(drawn(2, 8).requires_grad_()).requires_grad
+
+
+# Reading programs
+
+
+PROGRAMS = ("move", "turnLeft move", "WHILE c( frontIsClear c) w( move w)", "REPEAT R=5 r( putMarker move r)")
+
+
+def test_padding_does_not_change_the_latent() -> None:
+    space = untrained()
+    tight, wide = (space.encode(tokens_of(*PROGRAMS, length=length)) for length in (12, 44))
+    assert torch.allclose(tight, wide, atol=1e-6)
+
+
+def test_a_program_has_the_same_latent_in_any_company() -> None:
+    space = untrained()
+    together = space.encode(tokens_of(*PROGRAMS))
+    for row, program in enumerate(PROGRAMS):
+        assert torch.allclose(space.encode(tokens_of(program))[0], together[row], atol=1e-6)
+
+
+def test_every_token_of_a_program_matters() -> None:
+    space = untrained()
+    latents = space.encode(
+        tokens_of("move move move", "turnLeft move move", "move turnLeft move", "move move turnLeft")
+    )
+    assert torch.cdist(latents, latents)[~torch.eye(4, dtype=torch.bool)].min() > 1e-3
+
+
+def test_tokens_of_one_byte_can_be_encoded() -> None:
+    space, tokens = untrained(), tokens_of(*PROGRAMS)
+    assert torch.equal(space.encode(tokens.to(torch.uint8)), space.encode(tokens))
+
+
+def test_gradients_reach_every_weight_of_encoder_and_decoder() -> None:
+    space = untrained(policy=False)
+    body = tokens_of(*PROGRAMS)[:, len(PREFIX) :]
+    mean, log_deviation = space.encoder(body, (body != LANGUAGE.pad).sum(dim=1))
+    logits = space.decoder(mean + log_deviation.exp() * drawn(*mean.shape), previous_tokens(body))
+    (logits**2).mean().backward()
+    for name, parameter in space.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().sum() > 0, name
+
+
+def test_the_token_before_the_first_is_the_prefixs_last() -> None:
+    body = tokens_of("move turnLeft")[:, len(PREFIX) :]
+    assert LANGUAGE.decode(previous_tokens(body)[0].tolist()) == ["m(", "move", "turnLeft"]
+
+
+def test_the_prefix_makes_a_program_whole() -> None:
+    whole = tokens_of(*PROGRAMS)
+    assert torch.equal(with_prefix(whole[:, len(PREFIX) :]), whole)
+
+
+# Seeing worlds
+
+
+def test_the_policy_sees_the_planes_that_observe_makes() -> None:
+    worlds = random_worlds(200, seed=4)
+    worlds.markers[:, 1:-1, 1:-1] += np.random.default_rng(0).integers(0, 10, (200, 6, 6), np.uint8)
+    row, column, heading = torch.from_numpy(worlds.pose).T
+    seen = planes_of(
+        torch.from_numpy(worlds.ground.reshape(200, 64)),
+        torch.from_numpy(worlds.markers.reshape(200, 64)),
+        row * 8 + column,
+        heading,
+    )
+    np.testing.assert_array_equal(seen.numpy(), planes(worlds).transpose(0, 3, 1, 2))
+
+
+def test_the_policy_treats_packed_rollouts_as_if_each_were_alone() -> None:
+    policy = untrained().policy
+    assert policy is not None
+    lengths = [3, 2, 2]
+    latent, grids = drawn(3, 8), [drawn(n, 16, 8, 8, seed=n) for n in lengths]
+    previous = [torch.tensor([END, 0, 1][:n]) for n in lengths]
+    alone = [
+        policy(
+            latent[i : i + 1], torch.zeros(n, dtype=torch.int64), grids[i], previous[i], torch.ones(n).long()
+        )
+        for i, n in enumerate(lengths)
+    ]
+    order = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2)]
+    packed = policy(
+        latent,
+        torch.tensor([rollout for rollout, _ in order]),
+        torch.stack([grids[rollout][step] for rollout, step in order]),
+        torch.stack([previous[rollout][step] for rollout, step in order]),
+        torch.tensor([3, 3, 1]),
+    )
+    assert packed.shape == (7, ACTIONS + 1)
+    assert torch.allclose(packed, torch.stack([alone[rollout][step] for rollout, step in order]), atol=1e-5)
+
+
+# Configurations
+
+
+def test_the_papers_sizes_are_the_default() -> None:
+    assert (ModelConfig().latent, ModelConfig().hidden) == (256, 256)
+
+
+def test_a_latent_that_is_not_the_decoders_first_state_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected hidden=64, found 256"):
+        ModelConfig(latent=64)
+
+
+def test_a_limit_below_the_shortest_program_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_length=4 is too short; the shortest program has 5 tokens"):
+        ModelConfig(max_length=4)
+
+
+def test_a_space_can_do_without_a_policy() -> None:
+    assert untrained(policy=False).policy is None

@@ -1,0 +1,237 @@
+"""A space takes programs in any form and gives them back, and says what is wrong with anything else."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from leaps.dsl.text import parse
+from leaps.embedding import space as module
+from leaps.embedding.model import ModelConfig
+from leaps.embedding.space import SHIPPED, Space
+from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig, train
+from leaps.embedding.weights import save_weights
+from leaps.karel.executor import compile_karel
+from leaps.karel.world import LANGUAGE
+from tests.embedding.helpers import CPU, drawn, needs_shipped_weights, shipped, short_programs, untrained
+
+PROGRAMS = [
+    "DEF run m( move m)",
+    "DEF run m( turnLeft putMarker m)",
+    "DEF run m( WHILE c( frontIsClear c) w( move w) m)",
+    "DEF run m( IFELSE c( markersPresent c) i( pickMarker i) ELSE e( move e) turnRight m)",
+    "DEF run m( REPEAT R=3 r( move turnLeft r) m)",
+]
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Space:
+    """Eight dimensions, for programs of 20 tokens, and not trained."""
+    save_weights(untrained(max_length=20), tmp_path / "weights", {"training": "none"})
+    return Space(tmp_path / "weights")
+
+
+def latents(count: int, dimensions: int = 8) -> NDArray[np.float32]:
+    return drawn(count, dimensions).numpy()
+
+
+# Trained spaces
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_programs_come_back_from_their_latents(variant: str) -> None:
+    space = shipped(variant)
+    assert [space.text(tokens) for tokens in space.decode(space.encode(PROGRAMS))] == PROGRAMS
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_shipped_space_is_of_the_variant_it_is_named_after(variant: str) -> None:
+    assert shipped(variant).about["training"]["variant"] == variant
+
+
+@needs_shipped_weights
+def test_a_shipped_space_has_the_papers_sizes() -> None:
+    assert (shipped().dimensions, shipped().longest) == (256, 45)
+
+
+@needs_shipped_weights
+def test_the_space_of_all_three_losses_is_loaded_if_none_is_named() -> None:
+    assert Space.load().file == SHIPPED / "leaps.safetensors"
+
+
+@needs_shipped_weights
+def test_a_variants_name_is_no_folders_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p").mkdir()
+    assert Space.load("p").file == SHIPPED / "p.safetensors"
+
+
+# Loading
+
+
+def test_a_file_of_weights_is_loaded_by_its_name(space: Space) -> None:
+    loaded = Space.load(str(space.file))
+    assert np.array_equal(loaded.encode(PROGRAMS), space.encode(PROGRAMS))
+
+
+def test_the_folder_of_a_training_is_loaded(tmp_path: Path) -> None:
+    config = TrainConfig(
+        "p", epochs=1, batch=60, programs=60, validation_programs=5, model=ModelConfig(8, 8, 15)
+    )
+    train(config, short_programs(), tmp_path, CPU)
+    loaded = Space.load(tmp_path)
+    assert loaded.file == tmp_path / WEIGHTS_FILE
+    assert (loaded.dimensions, loaded.longest) == (8, 15)
+
+
+def test_a_space_tells_what_its_file_says(space: Space) -> None:
+    assert space.about["training"] == "none"
+
+
+@pytest.mark.parametrize("name", ["leap", "LEAPS", "", "some/where.safetensors"])
+def test_an_unknown_name_is_refused_with_what_was_expected(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match=f"no weights at '{name}'; expected leaps, p, pr, pl, a file of"):
+        Space.load(name)
+
+
+def test_a_folder_without_weights_is_refused_by_its_name(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"no weights at '{tmp_path}'; .* or a folder of `leaps train`"):
+        Space.load(tmp_path)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "noise").write_bytes(np.random.default_rng(0).bytes(5000))
+    with pytest.raises(ValueError, match="noise is damaged, or not a file of LEAPS"):
+        Space.load(tmp_path / "noise")
+
+
+# Programs to latents
+
+
+def test_a_latent_is_the_mean_that_the_encoder_gives(space: Space) -> None:
+    tokens = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS])
+    with torch.no_grad():
+        expected = space.network.encode(torch.from_numpy(tokens)).numpy()
+    assert np.array_equal(space.encode(PROGRAMS), expected)
+
+
+def test_texts_trees_and_tokens_have_the_same_latents(space: Space) -> None:
+    texts = space.encode(PROGRAMS)
+    trees = space.encode([parse(text, LANGUAGE) for text in PROGRAMS])
+    tokens = space.encode(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS]))
+    assert np.array_equal(texts, trees)
+    assert np.array_equal(texts, tokens)
+
+
+def test_a_comment_does_not_change_the_latent(space: Space) -> None:
+    commented = "DEF run m( # walk\n  move\nm)"
+    assert np.array_equal(space.encode([commented]), space.encode(["DEF run m( move m)"]))
+
+
+def test_more_programs_than_a_batch_have_the_latents_that_they_have_alone(
+    space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = np.concatenate([space.encode([program]) for program in PROGRAMS])
+    monkeypatch.setattr(module, "BATCH", 2)
+    assert np.allclose(space.encode(PROGRAMS), alone, atol=1e-6)
+
+
+READ_ONLY = """
+import sys
+import numpy as np
+from leaps.embedding.space import Space
+tokens = np.array([[0, 1, 2, 4, 3]], np.uint8)
+tokens.flags.writeable = False  # as those of make_dataset are
+Space.load(sys.argv[1]).encode(tokens)
+"""
+
+
+def test_tokens_that_cannot_be_written_are_encoded_without_a_warning(space: Space) -> None:
+    command = [sys.executable, "-c", READ_ONLY, str(space.file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_no_programs_have_no_latents(space: Space) -> None:
+    assert space.encode([]).shape == (0, 8)
+
+
+def test_a_row_that_is_no_program_is_named(space: Space) -> None:
+    tokens = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS])
+    tokens[3, 2] = LANGUAGE.pad
+    with pytest.raises(ValueError, match=r"^row 3 is not a program$"):
+        space.encode(tokens)
+
+
+def test_words_that_are_no_program_are_refused(space: Space) -> None:
+    with pytest.raises(ValueError, match="row 1 is not a program"):
+        space.encode(["DEF run m( move m)", "DEF run m( move"])
+
+
+def test_an_unknown_word_is_refused_with_the_word_that_was_meant(space: Space) -> None:
+    with pytest.raises(ValueError, match="did you mean 'move'"):
+        space.encode(["DEF run m( mvoe m)"])
+
+
+def test_tokens_of_one_program_alone_are_refused(space: Space) -> None:
+    with pytest.raises(ValueError, match=re.escape("expected uint8[programs, length], found uint8[5]")):
+        space.encode(LANGUAGE.encode(PROGRAMS[0].split()))
+
+
+# Latents to programs
+
+
+def test_a_space_decodes_what_its_network_does(space: Space) -> None:
+    expected = space.network.decode(torch.from_numpy(latents(50))).numpy()
+    found = space.decode(latents(50))
+    assert np.array_equal(found[:, : expected.shape[1]], expected)
+    assert (found[:, expected.shape[1] :] == LANGUAGE.pad).all()
+
+
+def test_latents_in_another_precision_or_order_are_the_same_latents(space: Space) -> None:
+    expected = space.decode(latents(20))
+    assert np.array_equal(space.decode(latents(20).astype(np.float64)), expected)
+    assert np.array_equal(space.decode(np.asfortranarray(latents(20))), expected)
+
+
+def test_a_program_has_at_most_the_models_tokens_if_no_limit_is_given(space: Space) -> None:
+    assert space.decode(latents(5)).shape == (5, 20)
+
+
+@pytest.mark.parametrize("max_length", [5, 6, 12, 20, 60])
+def test_every_latent_is_a_program_within_the_limit(space: Space, max_length: int) -> None:
+    tokens = space.decode(latents(50), max_length)
+    assert tokens.shape == (50, max_length)
+    assert (compile_karel(tokens).entry >= 0).all()
+
+
+@pytest.mark.parametrize("max_length", [-1, 0, 4, 401])
+def test_a_limit_that_no_program_has_is_refused(space: Space, max_length: int) -> None:
+    with pytest.raises(ValueError, match=f"max_length={max_length}: 5 to 400 tokens can be decoded"):
+        space.decode(latents(5), max_length)
+
+
+@pytest.mark.parametrize("shape", [(8,), (3, 7), (3, 9), (2, 3, 8), (0,)])
+def test_latents_of_another_shape_are_refused_with_the_shape(space: Space, shape: tuple[int, ...]) -> None:
+    message = re.escape(f"expected latents [n, 8], found {list(shape)}")
+    with pytest.raises(ValueError, match=message):
+        space.decode(np.zeros(shape, np.float32))
+
+
+def test_no_latents_are_no_programs(space: Space) -> None:
+    assert space.decode(latents(0)).shape == (0, 20)
+
+
+def test_a_text_has_no_padding(space: Space) -> None:
+    tokens = LANGUAGE.batch([LANGUAGE.encode(PROGRAMS[0].split())], 30)
+    assert space.text(tokens[0]) == PROGRAMS[0]

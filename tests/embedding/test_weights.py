@@ -1,0 +1,202 @@
+"""Weights come back as they were, and a file that doesn't fit is refused with the reason."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load, save
+
+from leaps import __version__
+from leaps.embedding.model import ModelConfig
+from leaps.embedding.weights import load_weights, save_weights
+from leaps.karel.world import LANGUAGE
+from leaps.tensors import metadata, read_about
+from tests.embedding.helpers import drawn, tokens_of, untrained
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of good weights."""
+    save_weights(untrained(), tmp_path / "weights.safetensors")
+    return tmp_path / "weights.safetensors"
+
+
+def rewrite(file: Path, **changes: object) -> None:
+    """Change what a file says about itself."""
+    file.write_bytes(save(load(file.read_bytes()), metadata(read_about(file) | changes)))
+
+
+def names(file: Path) -> set[str]:
+    with safe_open(file, "pt") as opened:
+        return set(opened.keys())
+
+
+# There and back
+
+
+@pytest.mark.parametrize("policy", [True, False])
+def test_weights_come_back_as_they_were(tmp_path: Path, policy: bool) -> None:
+    space = untrained(12, max_length=30, policy=policy)
+    save_weights(space, tmp_path / "new" / "w.safetensors")
+    loaded = load_weights(tmp_path / "new" / "w.safetensors")
+    assert loaded.config == space.config
+    before, after = space.state_dict(), loaded.state_dict()
+    assert before.keys() == after.keys()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_a_loaded_space_decodes_what_the_saved_one_did(file: Path) -> None:
+    latent = drawn(20, 8)
+    assert torch.equal(load_weights(file).decode(latent), untrained().decode(latent))
+
+
+def test_a_loaded_space_encodes_what_the_saved_one_did(file: Path) -> None:
+    tokens = tokens_of("move", "WHILE c( frontIsClear c) w( move w)")
+    assert torch.equal(load_weights(file).encode(tokens), untrained().encode(tokens))
+
+
+def test_a_loaded_space_is_there_to_be_used(file: Path) -> None:
+    assert not load_weights(file).training
+
+
+def test_without_the_policy_there_are_no_policy_tensors(tmp_path: Path) -> None:
+    space = untrained()
+    save_weights(space, tmp_path / "with")
+    save_weights(space, tmp_path / "without", with_policy=False)
+    assert names(tmp_path / "without") == {n for n in names(tmp_path / "with") if not n.startswith("policy.")}
+    assert names(tmp_path / "with") != names(tmp_path / "without")
+
+
+def test_weights_without_the_policy_decode_the_same(tmp_path: Path) -> None:
+    save_weights(untrained(), tmp_path / "w", with_policy=False)
+    loaded = load_weights(tmp_path / "w")
+    assert loaded.policy is None
+    assert torch.equal(loaded.decode(drawn(20, 8)), untrained().decode(drawn(20, 8)))
+
+
+def test_the_space_keeps_its_policy_when_it_is_saved_without(tmp_path: Path) -> None:
+    space = untrained()
+    save_weights(space, tmp_path / "w", with_policy=False)
+    assert space.config.policy
+    assert space.policy is not None
+
+
+# What a file says about itself
+
+
+def test_the_file_names_vocabulary_sizes_and_version(file: Path) -> None:
+    about = read_about(file)
+    assert about["vocabulary"] == list(LANGUAGE.tokens)
+    assert ModelConfig(**about["model"]) == ModelConfig(8, 8)
+    assert about["version"] == __version__
+
+
+def test_the_file_also_says_what_it_was_given_to_say(tmp_path: Path) -> None:
+    said = {"training": {"epochs": 3, "programs": None}, "metrics": [0.5, "a night"]}
+    save_weights(untrained(), tmp_path / "w", said)
+    assert read_about(tmp_path / "w").items() >= said.items()
+
+
+def test_the_file_says_whether_it_holds_a_policy(tmp_path: Path) -> None:
+    save_weights(untrained(), tmp_path / "w", with_policy=False)
+    assert read_about(tmp_path / "w")["model"] == asdict(untrained().config) | {"policy": False}
+
+
+def test_the_same_weights_are_the_same_file(tmp_path: Path) -> None:
+    contents = set()
+    for number in range(20):
+        save_weights(untrained(), tmp_path / str(number))
+        contents.add((tmp_path / str(number)).read_bytes())
+    assert len(contents) == 1
+
+
+# Refusals
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.safetensors"):
+        load_weights(tmp_path / "nowhere.safetensors")
+
+
+@pytest.mark.parametrize("kept", [0, 5, 8, 200, 5000, -1])
+def test_a_truncated_file_is_refused(file: Path, kept: int) -> None:
+    file.write_bytes(file.read_bytes()[:kept])
+    with pytest.raises(ValueError, match=f"{file} is damaged, or not a file of LEAPS"):
+        load_weights(file)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_file_of_noise_is_refused(file: Path, seed: int) -> None:
+    file.write_bytes(np.random.default_rng(seed).bytes(5000))
+    with pytest.raises(ValueError, match=f"{file} is damaged, or not a file of LEAPS"):
+        load_weights(file)
+
+
+def test_a_file_of_other_tensors_is_refused(file: Path) -> None:
+    file.write_bytes(save({"x": torch.zeros(3)}))
+    with pytest.raises(ValueError, match=f"{file} is damaged, or not a file of LEAPS"):
+        load_weights(file)
+
+
+@pytest.mark.parametrize("model", ["", [], None, {"colour": "red"}, {"latent": 3, "hidden": 4}])
+def test_a_file_of_another_kind_of_model_is_refused(file: Path, model: object) -> None:
+    rewrite(file, model=model)
+    with pytest.raises(ValueError, match="is damaged or holds no weights"):
+        load_weights(file)
+
+
+def test_another_vocabulary_is_refused_with_what_differs(file: Path) -> None:
+    rewrite(file, vocabulary=["paint" if token == "putMarker" else token for token in LANGUAGE.tokens])
+    with pytest.raises(ValueError, match="51 tokens instead of 51; they differ in paint, putMarker"):
+        load_weights(file)
+
+
+def test_a_shorter_vocabulary_is_refused_with_what_lacks(file: Path) -> None:
+    rewrite(file, vocabulary=LANGUAGE.tokens[:-1])
+    with pytest.raises(ValueError, match="50 tokens instead of 51; they differ in <pad>"):
+        load_weights(file)
+
+
+def test_the_same_tokens_in_another_order_are_refused(file: Path) -> None:
+    rewrite(file, vocabulary=LANGUAGE.tokens[::-1])
+    with pytest.raises(ValueError, match="51 tokens instead of 51, in another order"):
+        load_weights(file)
+
+
+def test_a_tensor_of_the_wrong_shape_is_named(file: Path) -> None:
+    tensors = load(file.read_bytes())
+    tensors["encoder.mean.weight"] = torch.zeros(8, 9)
+    file.write_bytes(save(tensors, metadata(read_about(file))))
+    with pytest.raises(ValueError, match=r"encoder\.mean\.weight should be \(8, 8\), found \(8, 9\)"):
+        load_weights(file)
+
+
+def test_a_tensor_that_lacks_is_named(file: Path) -> None:
+    tensors = load(file.read_bytes())
+    del tensors["decoder.gru.bias_hh_l0"]
+    file.write_bytes(save(tensors, metadata(read_about(file))))
+    with pytest.raises(ValueError, match=r"decoder\.gru\.bias_hh_l0 should be \(24,\), found None"):
+        load_weights(file)
+
+
+def test_a_tensor_too_many_is_named(file: Path) -> None:
+    tensors = load(file.read_bytes()) | {"extra": torch.zeros(3)}
+    file.write_bytes(save(tensors, metadata(read_about(file))))
+    with pytest.raises(ValueError, match=r"extra should be None, found \(3,\)"):
+        load_weights(file)
+
+
+def test_sizes_that_the_tensors_do_not_have_are_refused(file: Path) -> None:
+    rewrite(file, model={"latent": 16, "hidden": 16})
+    with pytest.raises(ValueError, match=r"should be \(51, 16\), found \(51, 8\)"):
+        load_weights(file)
+
+
+def test_a_data_set_is_no_file_of_weights(file: Path) -> None:
+    about = {"vocabulary": LANGUAGE.tokens, "config": {"programs": 20}}
+    file.write_bytes(save({"tokens": torch.zeros(3)}, metadata(about)))
+    with pytest.raises(ValueError, match=f"{file} is damaged or holds no weights"):
+        load_weights(file)

@@ -1,0 +1,203 @@
+"""The search of the paper's appendix "Cross-Entropy Method", by hand."""
+
+import doctest
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from leaps.search import cem
+from leaps.search.cem import CEM, PAPER, CEMConfig, Initial
+
+
+def told(latents: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
+    """The mean after one iteration with these latents and scores."""
+    search = CEM(CEMConfig(len(latents), elite_fraction=elite_fraction), len(latents[0]), seed=0)
+    search.tell(np.array(latents, np.float32), np.array(scores))
+    return search.mean
+
+
+def after(iterations: int, config: CEMConfig) -> CEM:
+    search = CEM(config, 1, seed=0)
+    for _ in range(iterations):
+        search.tell(search.ask(), np.ones(config.population))
+    return search
+
+
+def test_the_example_of_the_docstring_is_tested() -> None:
+    results = doctest.testmod(cem)
+    assert results.attempted >= 3
+    assert results.failed == 0
+
+
+# The mean
+
+
+def test_the_mean_moves_to_the_elites_weighed_by_their_scores() -> None:
+    mean = told([[1, 0], [2, 4], [9, 9], [6, 8]], [0.0, 0.25, 0.1, 0.75], elite_fraction=0.5)
+    assert mean == pytest.approx([0.25 * 2 + 0.75 * 6, 0.25 * 4 + 0.75 * 8])
+
+
+def test_a_single_elite_becomes_the_mean() -> None:
+    assert told([[1, 2], [3, 4], [5, 6]], [0.3, 0.9, 0.5], elite_fraction=0.34) == pytest.approx([3, 4])
+
+
+def test_among_equals_the_earlier_ones_are_elites() -> None:
+    assert told([[1], [2], [4], [8]], [0.1, 0.7, 0.7, 0.7], elite_fraction=0.5) == pytest.approx([3])
+
+
+def test_elites_that_all_score_nothing_count_alike() -> None:
+    assert told([[2, -2], [4, -4], [9, 9], [9, 9]], [0, 0, 0, 0], elite_fraction=0.5) == pytest.approx(
+        [3, -3]
+    )
+
+
+def test_an_elite_that_scores_nothing_has_no_weight_beside_one_that_does() -> None:
+    assert told([[5], [1], [3]], [0, 0.2, 0], elite_fraction=0.67) == pytest.approx([1])
+
+
+def test_a_search_that_never_scores_stays_finite_and_goes_on_exploring() -> None:
+    search = CEM(CEMConfig(16, elite_fraction=0.2), 4, seed=0)
+    for _ in range(300):
+        search.tell(search.ask(), np.zeros(16))
+    assert np.isfinite(search.mean).all()
+    assert search.ask().std(axis=0).mean() == pytest.approx(0.25, rel=0.3)
+
+
+def test_the_search_climbs_to_the_best_place() -> None:
+    search = CEM(CEMConfig(32, elite_fraction=0.2, decay=True), 3, seed=1)
+    for _ in range(500):
+        latents = search.ask()
+        search.tell(latents, np.exp(-((latents + 2.0) ** 2).sum(axis=1)))
+    assert search.mean == pytest.approx([-2, -2, -2], abs=0.2)
+
+
+# The spread
+
+
+@pytest.mark.parametrize(
+    ("iterations", "sigma"), [(0, 0.4), (250, 0.2), (499, 0.1 * 4 ** (1 / 500)), (500, 0.1), (700, 0.1)]
+)
+def test_sigma_falls_exponentially_to_a_tenth_over_500_iterations(iterations: int, sigma: float) -> None:
+    config = CEMConfig(1, sigma=0.4, elite_fraction=1.0, decay=True)
+    assert after(iterations, config).sigma == pytest.approx(sigma)
+
+
+def test_without_decay_sigma_stays() -> None:
+    assert after(600, CEMConfig(1, sigma=0.4, elite_fraction=1.0)).sigma == 0.4
+
+
+@pytest.mark.parametrize("sigma", [0.1, 0.5])
+def test_the_population_is_spread_around_the_mean_by_sigma(sigma: float) -> None:
+    search = CEM(CEMConfig(4000, sigma=sigma, initial="normal"), 8, seed=2)
+    away = search.ask() - search.mean
+    assert away.std(axis=0) == pytest.approx(np.full(8, sigma), rel=0.06)
+    assert np.abs(away.mean(axis=0)).max() < 5 * sigma / np.sqrt(4000)
+
+
+def test_the_population_has_a_row_per_latent_in_single_precision() -> None:
+    latents = CEM(CEMConfig(20), 7, seed=0).ask()
+    assert latents.shape == (20, 7)
+    assert latents.dtype == np.float32
+
+
+# Where it begins
+
+
+def test_the_constant_beginning_is_that_of_the_authors_code() -> None:
+    assert CEM(CEMConfig(initial="constant"), 3, seed=0).mean.tolist() == [0.01] * 3
+
+
+@pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("narrow", 0.1)])
+def test_the_other_beginnings_are_drawn_with_their_variance(initial: Initial, variance: float) -> None:
+    mean = CEM(CEMConfig(initial=initial), 20_000, seed=3).mean
+    assert mean.var() == pytest.approx(variance, rel=0.05)
+    assert abs(mean.mean()) < 5 * np.sqrt(variance / 20_000)
+
+
+def test_the_papers_settings_are_its_tables() -> None:
+    table = {name: (c.population, c.sigma, c.elite_fraction, c.decay, c.initial) for name, c in PAPER.items()}
+    assert table == {
+        "clean-house": (32, 0.25, 0.05, True, "constant"),
+        "four-corner": (64, 0.5, 0.2, False, "narrow"),
+        "harvester": (32, 0.5, 0.1, True, "normal"),
+        "maze": (16, 0.1, 0.1, False, "constant"),
+        "stair-climber": (32, 0.25, 0.05, True, "narrow"),
+        "top-off": (64, 0.25, 0.05, False, "narrow"),
+    }
+
+
+# The same again
+
+
+def course(seed: int) -> NDArray[np.float32]:
+    search = CEM(CEMConfig(16, elite_fraction=0.25), 5, seed=seed)
+    asked = []
+    for _ in range(10):
+        asked.append(search.ask())
+        search.tell(asked[-1], np.exp(-(asked[-1] ** 2).sum(axis=1)))
+    return np.stack(asked)
+
+
+def test_the_same_seed_is_the_same_search() -> None:
+    assert np.array_equal(course(7), course(7))
+
+
+def test_another_seed_is_another_search() -> None:
+    assert not np.array_equal(course(7), course(8))
+
+
+# Refusals
+
+
+def test_a_share_that_keeps_no_elite_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"elite_fraction=0\.05 of population=8 keeps no elite.*0\.125"):
+        CEMConfig(population=8, elite_fraction=0.05)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({"population": 0}, "0, 0.25 and 0.05"),
+        ({"population": -1}, "-1, 0.25 and 0.05"),
+        ({"sigma": 0.0}, "64, 0.0 and 0.05"),
+        ({"sigma": -0.1}, "64, -0.1 and 0.05"),
+        ({"elite_fraction": 0.0}, "64, 0.25 and 0.0"),
+        ({"elite_fraction": 1.01}, "64, 0.25 and 1.01"),
+    ],
+)
+def test_a_setting_out_of_its_range_is_refused(options: dict[str, Any], found: str) -> None:
+    expected = r"expected population ≥ 1, sigma > 0 and elite_fraction in \(0, 1\], found "
+    with pytest.raises(ValueError, match=expected + re.escape(found)):
+        CEMConfig(**options)
+
+
+def test_a_whole_population_may_be_elite() -> None:
+    assert CEMConfig(population=8, elite_fraction=1.0).elites == 8
+
+
+def test_an_unknown_beginning_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected constant, normal or narrow, found 'wide'"):
+        CEMConfig(initial="wide")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("latents", "scores"), [((4, 3), (4,)), ((5, 2), (4,)), ((4, 2), (5,)), ((4, 2), (4, 1))]
+)
+def test_other_shapes_are_refused_by_name(latents: tuple[int, ...], scores: tuple[int, ...]) -> None:
+    search = CEM(CEMConfig(population=4, elite_fraction=0.5), 2, seed=0)
+    with pytest.raises(ValueError) as refusal:
+        search.tell(np.zeros(latents, np.float32), np.zeros(scores))
+    message = f"expected latents (4, 2) and scores (4,), found {latents} and {scores}"
+    assert str(refusal.value) == message
+
+
+def test_a_refused_telling_changes_nothing() -> None:
+    search = CEM(CEMConfig(population=4, elite_fraction=0.5), 2, seed=0)
+    before = search.mean.copy()
+    with pytest.raises(ValueError):
+        search.tell(np.ones((4, 3), np.float32), np.ones(4))
+    assert search.iteration == 0
+    assert np.array_equal(search.mean, before)

@@ -1,0 +1,165 @@
+"""A search for a behaviour finds it where it can be found, and says how well."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from leaps.behaviour import r_mat
+from leaps.dsl.syntax import If, IfElse, Repeat, While, walk
+from leaps.dsl.text import parse
+from leaps.evaluate import compile_programs
+from leaps.karel.executor import compile_karel
+from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.search.cem import CEMConfig
+from leaps.search.reconstruct import IN_A_ROW, PAPER, TEST_PROGRAMS, WORLDS, Reconstruction, reconstruct
+from tests.embedding.helpers import needs_shipped_weights, shipped
+
+CONFIG = CEMConfig(32, 0.25, 0.1)
+MOVE = "DEF run m( move m)"
+WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+HARD = TEST_PROGRAMS["WHILE+2IF+IFELSE"]
+
+
+def found(program: str, seed: int = 0, iterations: int = 40) -> Reconstruction:
+    return reconstruct(shipped(), program, CONFIG, seed, iterations)
+
+
+def assert_same(one: Reconstruction, other: Reconstruction) -> None:
+    assert np.array_equal(one.program, other.program)
+    assert np.array_equal(one.latent, other.latent)
+    assert (one.r_mat, one.iterations) == (other.r_mat, other.iterations)
+
+
+# The paper's tests
+
+
+@pytest.mark.parametrize(
+    ("name", "flow"),
+    [
+        ("WHILE", {While: 1}),
+        ("IFELSE+WHILE", {IfElse: 1, While: 1}),
+        ("2IF+IFELSE", {If: 2, IfElse: 1}),
+        ("WHILE+2IF+IFELSE", {While: 1, If: 2, IfElse: 1}),
+    ],
+)
+def test_a_test_program_has_the_control_flow_of_its_name(name: str, flow: dict[type, int]) -> None:
+    statements = walk(parse(TEST_PROGRAMS[name], LANGUAGE))
+    assert Counter(type(s) for s in statements if isinstance(s, If | IfElse | While | Repeat)) == flow
+
+
+@pytest.mark.parametrize("name", TEST_PROGRAMS)
+def test_a_test_program_has_its_words_in_a_line(name: str) -> None:
+    program = TEST_PROGRAMS[name]
+    assert program == " ".join(program.split())
+
+
+def test_the_four_test_programs_have_the_papers_settings() -> None:
+    settings = {
+        name: (c.population, c.sigma, c.elite_fraction, c.decay, c.initial) for name, c in PAPER.items()
+    }
+    assert settings == {
+        "WHILE": (32, 0.25, 0.1, False, "narrow"),
+        "IFELSE+WHILE": (32, 0.25, 0.1, True, "narrow"),
+        "2IF+IFELSE": (16, 0.25, 0.2, True, "narrow"),
+        "WHILE+2IF+IFELSE": (32, 0.25, 0.2, False, "narrow"),
+    }
+
+
+def test_every_test_program_has_its_settings() -> None:
+    assert PAPER.keys() == TEST_PROGRAMS.keys()
+
+
+# Searching
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("program", [MOVE, WALK])
+def test_the_behaviour_of_a_trivial_program_is_found(program: str) -> None:
+    assert max(found(program, seed).r_mat for seed in range(3)) == 1.0
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("name", TEST_PROGRAMS)
+def test_what_is_found_for_a_test_program_behaves_more_like_it_than_the_first_guess(name: str) -> None:
+    first, last = found(TEST_PROGRAMS[name], iterations=1), found(TEST_PROGRAMS[name], iterations=100)
+    assert last.r_mat > first.r_mat
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("program", [MOVE, HARD])
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_r_mat_told_is_that_of_the_program_on_the_searchs_worlds(program: str, seed: int) -> None:
+    result = found(program, seed)
+    worlds = random_worlds(WORLDS, seed)
+    again = r_mat(compile_karel(result.program[None]), compile_programs(program), worlds)
+    assert result.r_mat == again[0]
+
+
+@needs_shipped_weights
+def test_the_r_mat_told_contains_no_bonus() -> None:
+    assert 0.0 < found(HARD, iterations=1).r_mat < 1.0
+    assert found(MOVE).r_mat == 1.0
+
+
+@needs_shipped_weights
+def test_the_latent_told_is_that_of_the_program_told() -> None:
+    result = found(HARD)
+    assert np.array_equal(shipped().decode(result.latent[None])[0], result.program)
+
+
+@needs_shipped_weights
+def test_the_iteration_told_is_that_which_found_the_program() -> None:
+    result = found(HARD)
+    assert_same(found(HARD, iterations=result.iterations), result)
+    assert found(HARD, iterations=result.iterations - 1).r_mat < result.r_mat
+
+
+@needs_shipped_weights
+def test_a_longer_search_never_finds_less() -> None:
+    scores = [found(HARD, iterations=iterations).r_mat for iterations in (1, 2, 5, 10, 20, 40)]
+    assert scores == sorted(scores)
+
+
+@needs_shipped_weights
+def test_a_search_ends_after_ten_perfect_iterations_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    space, decoded = shipped(), []
+    decode = space.decode
+
+    def counted(latents: np.ndarray[tuple[int, ...], np.dtype[np.float32]]) -> object:
+        decoded.append(len(latents))
+        return decode(latents)
+
+    monkeypatch.setattr(space, "decode", counted)
+    result = reconstruct(space, MOVE, CONFIG, seed=0, iterations=1000)
+    assert result.r_mat == 1.0
+    assert result.iterations + IN_A_ROW - 1 <= len(decoded) < 1000
+
+
+# The same again
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("program", [MOVE, HARD])
+def test_the_same_seed_is_the_same_search(program: str) -> None:
+    assert_same(found(program, seed=5), found(program, seed=5))
+
+
+@needs_shipped_weights
+def test_another_seed_is_another_search() -> None:
+    assert not np.array_equal(found(HARD, seed=0).latent, found(HARD, seed=1).latent)
+
+
+# Refusals
+
+
+@needs_shipped_weights
+def test_a_program_with_a_mistake_is_refused_with_what_was_meant() -> None:
+    with pytest.raises(ValueError, match="did you mean 'move'"):
+        found("DEF run m( mvoe m)")
+
+
+@needs_shipped_weights
+def test_a_search_of_no_iterations_is_refused() -> None:
+    with pytest.raises(ValueError, match="iterations"):
+        found(MOVE, iterations=0)

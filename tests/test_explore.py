@@ -1,0 +1,410 @@
+"""What is seen in a space is there: walks, neighbours, smoothness and maps, by hand where possible."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+from xml.etree import ElementTree
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from leaps import explore
+from leaps.behaviour import r_mat
+from leaps.dataset import DataConfig, Dataset, make_dataset
+from leaps.embedding.space import Space
+from leaps.explore import LatentMap, interpolate, latent_map, nearest, smoothness
+from leaps.figures import draw_map
+from leaps.karel.executor import compile_karel, run
+from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, reconstruct
+from tests.embedding.helpers import long_programs, needs_shipped_weights, shipped, short_programs
+
+Latents = NDArray[np.float32]
+
+
+def rows_of(programs: Sequence[str], length: int | None = None) -> NDArray[np.uint8]:
+    return LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in programs], length)
+
+
+class Atlas:
+    """A space of known programs: each has its place, and every point belongs to the nearest of them."""
+
+    text = staticmethod(Space.text)
+
+    def __init__(self, programs: NDArray[np.uint8], places: NDArray[Any]) -> None:
+        self.programs, self.places = programs, places.astype(np.float32)
+        self.dimensions = places.shape[1]
+
+    def encode(self, programs: Sequence[str] | NDArray[np.uint8]) -> Latents:
+        length = self.programs.shape[1]
+        rows = programs if isinstance(programs, np.ndarray) else rows_of(programs, length)
+        known = {row.tobytes(): place for row, place in zip(self.programs, self.places, strict=True)}
+        return np.stack([known[row.tobytes()] for row in rows])
+
+    def decode(self, latents: Latents) -> NDArray[np.uint8]:
+        away = ((latents[:, None] - self.places) ** 2).sum(axis=2)
+        return np.asarray(self.programs[away.argmin(axis=1)])
+
+
+def atlas(programs: NDArray[np.uint8], places: NDArray[Any] | list[Any]) -> Space:
+    return cast("Space", Atlas(programs, np.asarray(places)))
+
+
+# Walks
+
+A, B, C, D = (f"DEF run m( {action} m)" for action in ("move", "turnLeft", "turnRight", "putMarker"))
+
+
+def test_a_walk_goes_through_what_lies_on_the_line() -> None:
+    space = atlas(rows_of([A, B, C, D]), [[0, 0], [1, 2], [2, 4], [3, 6]])
+    assert interpolate(space, A, D, steps=2) == [A, B, C, D]
+
+
+def test_a_walk_back_is_the_walk_in_reverse() -> None:
+    space = atlas(rows_of([A, B, C, D]), [[0, 0], [1, 2], [2, 4], [3, 6]])
+    assert interpolate(space, D, A, steps=2) == [D, C, B, A]
+
+
+def test_what_lies_beside_the_line_is_not_met() -> None:
+    space = atlas(rows_of([A, B, C, D]), [[0, 0], [1, 9], [2, 9], [3, 0]])
+    assert interpolate(space, A, D, steps=2) == [A, A, D, D]
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("steps", [1, 2, 8])
+def test_a_walk_has_its_steps_and_the_two_programs_at_its_ends(steps: int) -> None:
+    start, end = TEST_PROGRAMS["WHILE"], TEST_PROGRAMS["2IF+IFELSE"]
+    walk = interpolate(shipped(), start, end, steps)
+    assert len(walk) == steps + 2
+    assert (walk[0], walk[-1]) == (start, end)
+
+
+@needs_shipped_weights
+def test_a_walk_from_a_program_to_itself_stays_there() -> None:
+    assert interpolate(shipped(), A, A, steps=3) == [A] * 5
+
+
+@pytest.mark.parametrize("steps", [0, -1])
+def test_a_walk_without_a_step_is_refused(steps: int) -> None:
+    with pytest.raises(ValueError, match=f"steps must be at least 1, found {steps}"):
+        interpolate(atlas(rows_of([A, B]), [[0], [1]]), A, B, steps)
+
+
+# Neighbours
+
+
+def points(count: int, dimensions: int = 2, offset: float = 0.0) -> Latents:
+    drawn = np.random.default_rng(0).standard_normal((count, dimensions))
+    return np.asarray(drawn + offset, np.float32)
+
+
+def by_hand(latents: Latents, count: int) -> list[list[int]]:
+    """The nearest others, in double precision."""
+    exact = latents.astype(np.float64)
+    away = ((exact[:, None] - exact) ** 2).sum(axis=2)
+    np.fill_diagonal(away, np.inf)
+    return cast("list[list[int]]", away.argsort(axis=1, kind="stable")[:, :count].tolist())
+
+
+def test_the_nearest_of_points_in_a_plane_are_told_nearest_first() -> None:
+    latents = np.array([[0, 0], [1, 0], [0, 3], [5, 0], [5, 1]], np.float32)
+    assert nearest(latents, 2).tolist() == [[1, 2], [0, 2], [0, 1], [4, 1], [3, 1]]
+
+
+def test_a_point_is_not_its_own_neighbour() -> None:
+    near = nearest(points(50), 49)
+    assert all(sorted([row, *others]) == list(range(50)) for row, others in enumerate(near.tolist()))
+
+
+def test_a_point_in_the_same_place_is_a_neighbour() -> None:
+    latents = np.array([[0, 0], [9, 9], [0, 0], [8, 9]], np.float32)
+    assert nearest(latents, 1)[:, 0].tolist() == [2, 3, 0, 1]
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 20])
+def test_the_nearest_are_those_found_by_hand(dimensions: int) -> None:
+    latents = points(200, dimensions)
+    assert nearest(latents, 5).tolist() == by_hand(latents, 5)
+
+
+def test_points_are_compared_with_all_others_whatever_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = nearest(points(23), 4)
+    monkeypatch.setattr(explore, "_CHUNK", 7)
+    assert nearest(points(23), 4).tolist() == expected.tolist()
+
+
+def test_the_nearest_are_the_same_far_from_the_origin() -> None:
+    latents = points(60, offset=1000.0)
+    assert nearest(latents, 1).tolist() == by_hand(latents, 1)
+
+
+# Smoothness
+
+
+def of_three(tokens: NDArray[np.uint8]) -> Dataset:
+    """A data set whose three test programs are these."""
+    data = make_dataset(DataConfig(programs=20, pool=16, more=0, max_length=12))
+    replaced = data.tokens.copy()
+    replaced[data.split("test")] = tokens
+    return replace(data, tokens=replaced)
+
+
+def behaviours(tokens: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """[n, features] the actions that programs take in the same worlds, one-hot; early ones count more."""
+    traces = run(compile_karel(tokens), random_worlds(20, 7), 10, want_actions=True)
+    assert traces.actions is not None
+    one_hot = traces.actions[..., None] == np.arange(len(LANGUAGE.actions))
+    weights = 0.5 ** np.arange(10)
+    return np.asarray((one_hot * weights[:, None]).reshape(len(tokens), -1))
+
+
+def test_the_smoothness_of_three_programs_is_that_found_by_hand() -> None:
+    programs = ["turnLeft", "turnLeft turnRight", "turnRight"]  # the first two share half of their actions
+    tokens = rows_of([f"DEF run m( {text} m)" for text in programs], 12)
+    space = atlas(tokens, [[0], [1], [2]])
+    assert smoothness(space, of_three(tokens), "test") == pytest.approx((0.5 + 0.5) / 6)
+
+
+def test_only_the_ten_nearest_count() -> None:
+    data = short_programs()  # 30 test programs
+    tokens = data.tokens.copy()
+    numbers = data.split("test")
+    left, right = (f"DEF run m( turn{side} m)" for side in ("Left", "Right"))
+    tokens[numbers] = rows_of([left] * 15 + [right] * 15, tokens.shape[1])
+    space = atlas(rows_of([left, right], tokens.shape[1]), [[0], [100]])
+    assert smoothness(space, replace(data, tokens=tokens), "test") == 1.0
+
+
+def test_a_space_in_which_all_programs_are_one_is_smooth() -> None:
+    data = short_programs()
+    space = atlas(data.tokens, np.random.default_rng(0).standard_normal((data.count, 3)))
+    one = data.tokens[:1]
+    cast("Any", space).decode = lambda latents: np.repeat(one, len(latents), axis=0)
+    assert smoothness(space, data, "test") == 1.0
+
+
+@pytest.mark.parametrize("split", ["validation", "test"])
+def test_smoothness_is_the_mean_r_mat_on_the_programs_own_worlds(split: str) -> None:
+    data = short_programs()
+    places = np.random.default_rng(1).standard_normal((data.count, 3)).astype(np.float32)
+    numbers = data.split(split)
+    near = np.array(by_hand(places[numbers], 10))
+    first, second = np.repeat(numbers, 10), numbers[near.reshape(-1)]
+    compiled = [compile_karel(data.tokens[rows]) for rows in (first, second)]
+    expected = r_mat(compiled[0], compiled[1], data.worlds(first), own_worlds=True).mean()
+    assert smoothness(atlas(data.tokens, places), data, split) == pytest.approx(expected)
+
+
+def test_smoothness_is_the_same_whatever_the_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = short_programs()
+    space = atlas(data.tokens, np.random.default_rng(1).standard_normal((data.count, 3)))
+    whole = smoothness(space, data, "test")
+    monkeypatch.setattr(explore, "_CHUNK", 7)
+    assert smoothness(space, data, "test") == pytest.approx(whole)
+
+
+def test_a_space_whose_neighbours_behave_alike_is_smoother_than_a_shuffled_one() -> None:
+    data = short_programs()
+    places = behaviours(data.tokens)
+    shuffled = np.random.default_rng(0).permutation(places)
+    orderly, chaotic = (smoothness(atlas(data.tokens, x), data, "train") for x in (places, shuffled))
+    assert orderly > chaotic + 0.1
+
+
+@needs_shipped_weights
+def test_a_trained_space_is_smoother_than_a_shuffled_one() -> None:
+    data, space = long_programs(), shipped()
+    places = np.random.default_rng(0).permutation(space.encode(data.tokens.copy()))
+    assert smoothness(space, data, "train") > smoothness(atlas(data.tokens, places), data, "train")
+
+
+def test_progress_is_told_up_to_the_last_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = short_programs()
+    space = atlas(data.tokens, behaviours(data.tokens))
+    monkeypatch.setattr(explore, "_CHUNK", 12)
+    told: list[int] = []
+    smoothness(space, data, "test", told.append)
+    assert told == [12, 24, 30]
+
+
+def test_an_unknown_split_is_refused() -> None:
+    data = short_programs()
+    with pytest.raises(ValueError, match="found 'valid'"):
+        smoothness(atlas(data.tokens, behaviours(data.tokens)), data, "valid")
+
+
+# Maps
+
+
+def mapped(places: NDArray[np.float64] | None = None) -> tuple[Space, Dataset, LatentMap]:
+    """A space of 60 programs and the four test programs, and its map."""
+    data = long_programs()
+    length = 60
+    width = np.full((data.count, length - data.tokens.shape[1]), LANGUAGE.pad, np.uint8)
+    data = replace(data, tokens=np.concatenate([data.tokens, width], axis=1))
+    programs = np.concatenate([data.tokens, rows_of(list(TEST_PROGRAMS.values()), length)])
+    if places is None:
+        places = np.random.default_rng(0).standard_normal((len(programs), 2)) * [1, 5]
+    space = atlas(programs, places)
+    return space, data, latent_map(space, data, seed=3, iterations=2)
+
+
+def distances(places: NDArray[Any]) -> NDArray[np.float64]:
+    exact = places.astype(np.float64)
+    return np.asarray(np.sqrt(((exact[:, None] - exact) ** 2).sum(axis=2)))
+
+
+def test_the_map_of_a_plane_keeps_all_distances() -> None:
+    space, data, chart = mapped()
+    numbers = data.split("train")
+    truth = space.encode(list(TEST_PROGRAMS.values()))
+    before = np.concatenate([space.encode(data.tokens[numbers]), truth])
+    after = np.concatenate([chart.training, np.stack(list(chart.truth.values()))])
+    assert distances(after) == pytest.approx(distances(before), abs=1e-4)
+
+
+def test_the_first_axis_of_a_map_is_that_of_most_variance() -> None:
+    _, _, chart = mapped()
+    across, up = chart.training.std(axis=0)
+    assert across > 3 * up
+
+
+def test_what_varies_least_is_not_on_the_map() -> None:
+    plane = np.random.default_rng(0).standard_normal((64, 2)) * [5, 3]
+    flat, _, _ = np.linalg.svd(np.random.default_rng(1).standard_normal((6, 6)))
+    _, data, chart = mapped(plane @ flat[:2])
+    assert distances(chart.training) == pytest.approx(distances(plane[data.split("train")]), abs=1e-4)
+
+
+def test_the_training_programs_are_in_the_middle_of_a_map() -> None:
+    _, data, chart = mapped(np.random.default_rng(0).standard_normal((64, 3)) + 100)
+    assert len(chart.training) == len(data.split("train"))
+    assert chart.training.mean(axis=0) == pytest.approx([0, 0], abs=1e-3)
+
+
+def test_what_a_map_shows_as_found_is_what_the_search_found() -> None:
+    space, _, chart = mapped()
+    for name, program in TEST_PROGRAMS.items():
+        assert chart.r_mat[name] == reconstruct(space, program, PAPER[name], seed=3, iterations=2).r_mat
+
+
+def test_every_test_program_is_on_the_map_twice() -> None:
+    _, _, chart = mapped()
+    assert list(chart.truth) == list(chart.found) == list(chart.r_mat) == list(TEST_PROGRAMS)
+    assert all(place.shape == (2,) for place in [*chart.truth.values(), *chart.found.values()])
+
+
+def test_the_same_seed_is_the_same_map() -> None:
+    one, other = mapped()[2], mapped()[2]
+    assert np.array_equal(one.normal, other.normal)
+    assert all(np.array_equal(one.found[name], other.found[name]) for name in TEST_PROGRAMS)
+
+
+def test_the_searches_of_a_map_are_told_by_name() -> None:
+    space, data, _ = mapped()
+    told: list[str] = []
+    latent_map(space, data, iterations=1, progress=told.append)
+    assert told == list(TEST_PROGRAMS)
+
+
+# Pictures of maps
+
+CHART = LatentMap(
+    points(30),
+    points(20),
+    {name: np.array([i, 1], np.float32) for i, name in enumerate(TEST_PROGRAMS)},
+    {name: np.array([i, 2], np.float32) for i, name in enumerate(TEST_PROGRAMS)},
+    dict.fromkeys(TEST_PROGRAMS, 0.75),
+)
+
+
+@pytest.fixture
+def _figures_closed() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("name", ["map.png", "MAP.PNG", "new/folder/map.png"])
+def test_a_map_is_drawn_as_png(tmp_path: Path, name: str) -> None:
+    draw_map(CHART, tmp_path / name, "A space")
+    height, width, _ = plt.imread(tmp_path / name, "png").shape
+    assert (width, height) == (1024, 896)
+
+
+def test_a_map_is_drawn_as_svg(tmp_path: Path) -> None:
+    draw_map(CHART, tmp_path / "map.svg", "A space")
+    assert ElementTree.parse(tmp_path / "map.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_a_drawn_map_is_alone_in_its_folder(tmp_path: Path) -> None:
+    draw_map(CHART, tmp_path / "map.png", "A space")
+    assert [file.name for file in tmp_path.iterdir()] == ["map.png"]
+
+
+def test_a_drawn_map_is_no_longer_in_memory(tmp_path: Path) -> None:
+    before = plt.get_fignums()
+    draw_map(CHART, tmp_path / "map.png", "A space")
+    assert plt.get_fignums() == before
+
+
+@pytest.mark.parametrize(
+    "suffix",
+    [
+        "png",
+        pytest.param("svg"),
+    ],
+)
+def test_the_same_map_is_the_same_file(tmp_path: Path, suffix: str) -> None:
+    for name in ("one", "other"):
+        draw_map(CHART, tmp_path / f"{name}.{suffix}", "A space")
+    assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"other.{suffix}").read_bytes()
+
+
+@pytest.mark.usefixtures("_figures_closed")
+@pytest.mark.parametrize("name", ["map.pdf", "map", "map.png.txt"])
+def test_another_suffix_is_refused_and_the_old_file_left_as_it_was(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"old")
+    message = re.escape(f"a figure is saved as .png or .svg, found '{tmp_path / name}'")
+    with pytest.raises(ValueError, match=message):
+        draw_map(CHART, tmp_path / name, "A space")
+    assert (tmp_path / name).read_bytes() == b"old"
+
+
+@pytest.mark.usefixtures("_figures_closed")
+def test_a_refused_map_is_not_left_in_memory(tmp_path: Path) -> None:
+    before = plt.get_fignums()
+    with pytest.raises(ValueError, match="saved as"):
+        draw_map(CHART, tmp_path / "map.pdf", "A space")
+    assert plt.get_fignums() == before
+
+
+def fail(_: Figure, stream: Any, **__: object) -> None:
+    stream.write(b"half a map")
+    raise MemoryError
+
+
+@pytest.mark.usefixtures("_figures_closed")
+def test_a_map_that_could_not_be_drawn_is_not_left_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Figure, "savefig", fail)
+    before = plt.get_fignums()
+    with pytest.raises(MemoryError):
+        draw_map(CHART, tmp_path / "map.png", "A space")
+    assert plt.get_fignums() == before
+
+
+@pytest.mark.usefixtures("_figures_closed")
+def test_the_old_map_is_left_as_it_was_if_drawing_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "map.png").write_bytes(b"old")
+    monkeypatch.setattr(Figure, "savefig", fail)
+    with pytest.raises(MemoryError):
+        draw_map(CHART, tmp_path / "map.png", "A space")
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"map.png": b"old"}
