@@ -59,7 +59,7 @@ def draw_lengths(lengths: NDArray[np.int64], file: Path) -> None:
     axes.axvline(17.9, color=GREY, ls="--", label="mean in the paper, 17.9")
     axes.axvline(44, color=GREY, ls=":", label="longest in the paper, 44")
     axes.set(xlabel="tokens", ylabel="programs", title=f"Lengths of {len(lengths):,} programs")
-    axes.legend(frameon=False)
+    axes.legend(framealpha=1, edgecolor="none", loc="upper left", bbox_to_anchor=(0.55, 1))
     _save(figure, file)
 
 

@@ -84,7 +84,7 @@ class TrainConfig:
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
-    "quick": {"epochs": 15, "programs": 12_000, "rollouts": 1, "samples": 2, "validation_programs": 500},
+    "quick": {"epochs": 10, "programs": 8_000, "rollouts": 1, "samples": 2, "validation_programs": 500},
 }
 """paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks"""
 
