@@ -37,6 +37,11 @@ class Space:
         file = Path(name)
         if str(name) in VARIANTS:
             file = SHIPPED / f"{name}.safetensors"
+            if not file.exists():
+                raise ValueError(
+                    f"the weights of {str(name)!r} don't come with this version; make them with `leaps data` "
+                    "and `leaps train`, and give the training's folder"
+                )
         if file.is_dir():
             file = file / "weights.safetensors"
         if not file.exists():

@@ -235,3 +235,11 @@ def test_no_latents_are_no_programs(space: Space) -> None:
 def test_a_text_has_no_padding(space: Space) -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(PROGRAMS[0].split())], 30)
     assert space.text(tokens[0]) == PROGRAMS[0]
+
+
+def test_a_variant_that_is_not_shipped_says_how_to_make_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaps.embedding.space.SHIPPED", tmp_path)
+    with pytest.raises(ValueError, match="make them with `leaps data` and `leaps train`"):
+        Space.load("leaps")
