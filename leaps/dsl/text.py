@@ -178,9 +178,7 @@ def build(tokens: list[str]) -> Program:
         take()  # c(
         negated = tokens[position] == "not"
         if negated:
-            position_of_inner = 2  # not c(
-            for _ in range(position_of_inner):
-                take()
+            take(), take()  # not c(
         perception = take()
         for _ in range(1 + negated):
             take()  # c)

@@ -63,7 +63,6 @@ def test_a_short_snake_cannot_turn_back_onto_itself() -> None:
 
 
 def test_twenty_foods_end_the_rollout() -> None:
-    """Whatever Karel does: here the foods come to the snake, which walks a loop through all cells."""
     snake = SNAKE.prepare(World.parse(ROOM))
     snake.memory[EATEN] = 19
     rollouts = run(compile_programs("DEF run m( move move m)"), Worlds.stack([snake]), 9, SNAKE.hooks)
