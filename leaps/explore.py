@@ -47,9 +47,9 @@ def smoothness(space: Space, data: Dataset, split: str, progress: Callable[[int]
     They are executed from the same initial states: the program's own ten of the data set.
     """
     numbers = data.split(split)
-    latents = space.encode(data.tokens[numbers])
-    programs = space.decode(latents)
-    near = nearest(latents, min(NEIGHBOURS, len(numbers) - 1))
+    points = space.encode(data.tokens[numbers])
+    programs = space.decode(points)
+    near = nearest(space.latent(points), min(NEIGHBOURS, len(numbers) - 1))
     total = 0.0
     for start in range(0, len(numbers), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(numbers)))
@@ -71,11 +71,11 @@ class LatentMap:
     training: NDArray[np.float32]
     """[n, 2]"""
     normal: NDArray[np.float32]
-    """[n, 2] samples of N(0, I)"""
+    """[n, 2] points drawn from N(0, I)"""
     truth: dict[str, NDArray[np.float32]]
     """[2] the encoded test programs"""
     found: dict[str, NDArray[np.float32]]
-    """[2] the latents that a search found for their behaviour"""
+    """[2] the points that a search found for their behaviour"""
     r_mat: dict[str, float]
     """how well what was found behaves as the test program"""
 
@@ -88,13 +88,14 @@ def latent_map(
     progress: Callable[[str], object] = str,
 ) -> LatentMap:
     """Lay out the paper's figure "Visualizations of Learned Program Embedding Space"."""
-    latents = space.encode(data.tokens[data.split("train")])
+    training = space.encode(data.tokens[data.split("train")])
+    latents = space.latent(training)
     centre = latents.mean(axis=0)
     _, _, components = np.linalg.svd(latents - centre, full_matrices=False)
     plane = components[:2].T
 
     def place(points: NDArray[Any]) -> NDArray[np.float32]:
-        return np.asarray((points - centre) @ plane, np.float32)
+        return np.asarray((space.latent(points) - centre) @ plane, np.float32)
 
     normal = np.random.default_rng(seed).standard_normal((2000, space.dimensions))
     truth, found, r_mat = {}, {}, {}
@@ -102,5 +103,5 @@ def latent_map(
         progress(name)
         truth[name] = place(space.encode([program]))[0]
         result = reconstruct(space, program, PAPER[name], seed, iterations)
-        found[name], r_mat[name] = place(result.latent[None])[0], result.r_mat
-    return LatentMap(place(latents), place(normal), truth, found, r_mat)
+        found[name], r_mat[name] = place(result.point[None])[0], result.r_mat
+    return LatentMap(place(training), place(normal), truth, found, r_mat)

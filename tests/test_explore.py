@@ -10,19 +10,22 @@ from xml.etree import ElementTree
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from leaps import explore
 from leaps.behaviour import r_mat
 from leaps.dataset import DataConfig, Dataset, make_dataset
+from leaps.embedding.model import Coordinates
 from leaps.embedding.space import Space
+from leaps.embedding.weights import save_weights
 from leaps.explore import LatentMap, interpolate, latent_map, nearest, smoothness
 from leaps.figures import draw_map
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import LANGUAGE, random_worlds
 from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, reconstruct
-from tests.embedding.helpers import long_programs, needs_shipped_weights, shipped, short_programs
+from tests.embedding.helpers import long_programs, needs_shipped_weights, shipped, short_programs, untrained
 
 Latents = NDArray[np.float32]
 
@@ -45,6 +48,9 @@ class Atlas:
         rows = programs if isinstance(programs, np.ndarray) else rows_of(programs, length)
         known = {row.tobytes(): place for row, place in zip(self.programs, self.places, strict=True)}
         return np.stack([known[row.tobytes()] for row in rows])
+
+    def latent(self, points: NDArray[Any]) -> Latents:
+        return points.astype(np.float32)
 
     def decode(self, latents: Latents) -> NDArray[np.uint8]:
         away = ((latents[:, None] - self.places) ** 2).sum(axis=2)
@@ -221,6 +227,38 @@ def test_a_trained_space_is_smoother_than_a_shuffled_one() -> None:
     data, space = long_programs(), shipped()
     places = np.random.default_rng(0).permutation(space.encode(data.tokens.copy()))
     assert smoothness(space, data, "train") > smoothness(atlas(data.tokens, places), data, "train")
+
+
+@pytest.fixture
+def twins(tmp_path: Path) -> tuple[Space, Space]:
+    """The same network twice: with points that are its latents, and with coordinates fitted to programs."""
+    network, data = untrained(16), short_programs()
+    save_weights(network, tmp_path / "latents")
+    latents = Space(tmp_path / "latents")
+    network.coordinates.fit(torch.from_numpy(latents.encode(data.tokens[data.split("train")].copy())))
+    save_weights(network, tmp_path / "points")
+    return latents, Space(tmp_path / "points")
+
+
+def test_smoothness_is_the_same_in_any_coordinates(twins: tuple[Space, Space]) -> None:
+    one, other = (smoothness(space, short_programs(), "train") for space in twins)
+    # A program or a neighbour more or less may come of rounding; coordinates that count change 0.05.
+    assert one == pytest.approx(other, abs=5e-3)
+
+
+def test_a_map_is_the_same_in_any_coordinates(twins: tuple[Space, Space]) -> None:
+    maps = [latent_map(space, short_programs(), iterations=1) for space in twins]
+    one, other = (distances(np.concatenate([m.training, np.stack(list(m.truth.values()))])) for m in maps)
+    assert one == pytest.approx(other, abs=1e-4)
+    assert one.max() > 0.1  # or there would be little to compare
+
+
+def test_a_map_shows_random_points_where_the_search_would_find_them(twins: tuple[Space, Space]) -> None:
+    latents, points = (latent_map(space, short_programs(), iterations=1) for space in twins)
+    assert latents.normal.std(axis=0) == pytest.approx(1, rel=0.1)
+    # A unit is UNIT deviations of the training programs, in every direction.
+    expected = Coordinates.UNIT * latents.training.std(axis=0)
+    assert points.normal.std(axis=0) == pytest.approx(expected, rel=0.1)
 
 
 def test_progress_is_told_up_to_the_last_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -163,10 +163,10 @@ def train(
     out.print(f"the best of {config.epochs} epochs is number {best['epoch']}: {to / WEIGHTS_FILE}")
     table = Table.grid(padding=(0, 2))
     words = {
-        "validation_exact": "unseen programs decoded exactly",
-        "validation_behaviour": "R_mat of what is decoded",
-        "validation_action_accuracy": "π: actions right",
-        "validation_sequence_accuracy": "π: rollouts all right",
+        "test_exact": "unseen programs decoded exactly",
+        "test_behaviour": "R_mat of what is decoded",
+        "test_action_accuracy": "π: actions right",
+        "test_sequence_accuracy": "π: rollouts all right",
     }
     for name, meaning in words.items():
         if name in best:
@@ -194,18 +194,18 @@ def encode(
     space: SpaceOption = "leaps",
     json_: JsonOption = False,
 ) -> None:
-    """Print a program's place in the space: its mean latent, one number a line.
+    """Print a program's place in the space: its point, one number a line.
 
     `leaps encode FILE | leaps decode -` gives the program back.
     """
     from leaps.embedding.space import Space
 
     program = read_program(file, expression)
-    latent = Space.load(space).encode([program])[0]
+    point = Space.load(space).encode([program])[0]
     if json_:
-        print_json({"program": to_line(program), "space": space, "latent": [float(x) for x in latent]})
+        print_json({"program": to_line(program), "space": space, "point": [float(x) for x in point]})
         return
-    typer.echo("\n".join(repr(float(x)) for x in latent))
+    typer.echo("\n".join(repr(float(x)) for x in point))
 
 
 @app.command()
@@ -213,7 +213,7 @@ def decode(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="Latents: numbers, or the JSON of `leaps encode`. '-': standard input."
+            metavar="FILE", help="Points: numbers, or the JSON of `leaps encode`. '-': standard input."
         ),
     ],
     space: SpaceOption = "leaps",
@@ -222,9 +222,9 @@ def decode(
     ] = 45,
     json_: JsonOption = False,
 ) -> None:
-    """Print the programs that latents stand for.
+    """Print the programs that points of the space stand for.
 
-    The file holds the numbers of one or several latents, 256 each, separated by white space.
+    The file holds the numbers of one or several points, 256 each, separated by white space.
     """
     import numpy as np
 
@@ -236,12 +236,12 @@ def decode(
     loaded = Space.load(space)
     try:
         numbers = np.array(
-            json.loads(text)["latent"] if text.lstrip().startswith("{") else text.split(), np.float32
+            json.loads(text)["point"] if text.lstrip().startswith("{") else text.split(), np.float32
         )
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{file}: expected numbers, found {text[:40]!r}") from None
     if numbers.size == 0 or numbers.size % loaded.dimensions:
-        raise ValueError(f"{file}: expected {loaded.dimensions} numbers per latent, found {numbers.size}")
+        raise ValueError(f"{file}: expected {loaded.dimensions} numbers per point, found {numbers.size}")
     if not np.isfinite(numbers).all():
         raise ValueError(f"{file}: expected finite numbers")
     programs = [loaded.text(row) for row in loaded.decode(numbers.reshape(-1, loaded.dimensions), max_length)]

@@ -63,6 +63,7 @@ class Linear(NamedTuple):
 class Network(NamedTuple):
     """The decoder's weights. A gate, like the output's first layer, has units / PANEL panels."""
 
+    latent_of_point: Linear
     gates_of_state: Linear
     gates_of_latent: Linear
     gates_of_token: Floats
@@ -276,10 +277,10 @@ def _likeliest(network: Network, hidden: Floats, grammar: Grammar, line: int, ro
 
 @jit
 def _decode_range(
-    network: Network, grammar: Grammar, latents: Floats, programs: NDArray[np.uint8], start: int, stop: int
+    network: Network, grammar: Grammar, points: Floats, programs: NDArray[np.uint8], start: int, stop: int
 ) -> None:
-    """Write the programs of latents [b, units] from `start` to `stop`, after the prefix that is there."""
-    units, max_length = latents.shape[1], programs.shape[1]
+    """Write the programs of points [b, units] from `start` to `stop`, after the prefix that is there."""
+    units, max_length = points.shape[1], programs.shape[1]
     panels = units // PANEL
     gate_sums = np.empty((_GATES * panels, GROUP, PANEL), np.float32)
     gates_of_latent = np.empty_like(gate_sums)
@@ -300,10 +301,14 @@ def _decode_range(
         rows[:] = 0
         for row in range(count):
             rows[row] = row
-            states[row] = latents[first + row]
+            states[row] = points[first + row]
             tokens[row] = programs[first + row, _WRITTEN - 1]
             state[row], depth[row], owed[row] = _FIRST, 1, _OWED
             stack[row, 1] = _PROGRAM
+        _apply(network.latent_of_point, states, rows, count, output_sums)
+        for row in range(count):
+            for panel in range(panels):
+                states[row, panel * PANEL : (panel + 1) * PANEL] = output_sums[panel, row]
         _apply(network.gates_of_latent, states, rows, count, gates_of_latent)
         _apply(network.output_of_latent, states, rows, count, output_of_latent)
 
@@ -384,7 +389,12 @@ def _network(space: ProgramSpace, units: int) -> Network:
         shares = np.einsum("goi,ti->tgo", weight, weights["embedding.weight"])
         return _padded(shares, VOCABULARY, len(weight), units).reshape(VOCABULARY, -1, PANEL)
 
+    axes, centre = (
+        tensor.cpu().numpy().astype(np.float32)
+        for tensor in (space.coordinates.axes, space.coordinates.centre)
+    )
     return Network(
+        latent_of_point=_linear(axes.T[None], centre[None], units),
         # The biases are apart, as the reset gate scales the state's share of the new state with its bias.
         gates_of_state=_linear(gates_of_state, weights["gru.bias_hh_l0"].reshape(_GATES, size), units),
         gates_of_latent=_linear(of_latent, weights["gru.bias_ih_l0"].reshape(_GATES, size), units),
@@ -419,21 +429,19 @@ class FastDecoder:
         self._network = _network(space, self._units)
         self._grammar = _grammar(space)
 
-    def decode(self, latents: Floats, *, max_length: int | None = None) -> NDArray[np.uint8]:
-        """The most likely programs of latents [b, l]: whole, [b, max_length], filled up with `<pad>`."""
+    def decode(self, points: Floats, *, max_length: int | None = None) -> NDArray[np.uint8]:
+        """The most likely programs of points [b, l]: whole, [b, max_length], filled up with `<pad>`."""
         length = self.config.max_length if max_length is None else max_length
         if not SHORTEST <= length <= LONGEST:
             raise ValueError(f"max_length={length}: {SHORTEST} to {LONGEST} tokens can be decoded")
-        if latents.ndim != 2 or latents.shape[1] != self.config.latent:
-            raise ValueError(
-                f"latents should be [programs, {self.config.latent}], found {list(latents.shape)}"
-            )
-        programs = np.full((len(latents), length), LANGUAGE.pad, np.uint8)
+        if points.ndim != 2 or points.shape[1] != self.config.latent:
+            raise ValueError(f"points should be [programs, {self.config.latent}], found {list(points.shape)}")
+        programs = np.full((len(points), length), LANGUAGE.pad, np.uint8)
         programs[:, :_WRITTEN] = [LANGUAGE.ids[name] for name in PREFIX]
-        padded = _padded(latents, len(latents), self._units)
+        padded = _padded(points, len(points), self._units)
         share(
             lambda first, last: _decode_range(self._network, self._grammar, padded, programs, first, last),
-            len(latents),
+            len(points),
             grain=GRAIN,
         )
         return programs

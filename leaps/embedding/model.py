@@ -138,6 +138,50 @@ def planes_of(ground: Tensor, markers: Tensor, position: Tensor, heading: Tensor
     return out.view(count, PLANES, *CELLS)
 
 
+class Coordinates(nn.Module):
+    """The coordinates in which the space is searched: z = centre + point · axes. At first, z itself.
+
+    A VAE leaves most dimensions nearly unused, and its loss says nothing of how far a step of 0.1 should
+    reach. Along the principal axes of the programs' latents, in units of their deviation, all directions
+    count alike and trainings become comparable (docs/methods/embedding.md).
+    """
+
+    UNIT = 2.0
+    """deviations of the training programs that make a unit: then the paper's deviations of a search, 0.1 to
+    0.5, change about as many programs in every training"""
+    FLATTEST = 1e-3
+    """the shortest axis, as a share of the longest: with few programs, some directions have no deviation"""
+
+    def __init__(self, dimensions: int) -> None:
+        super().__init__()
+        self.register_buffer("centre", torch.zeros(dimensions))
+        self.register_buffer("axes", torch.eye(dimensions))
+        self.centre: Tensor
+        self.axes: Tensor
+        """[l, l] one axis a row, at right angles to each other, the longest first"""
+
+    def fit(self, latents: Tensor) -> None:
+        """Take the principal axes of latents [n, l]."""
+        centred = latents.double() - latents.double().mean(dim=0)
+        variances, directions = torch.linalg.eigh(centred.T @ centred / max(len(latents) - 1, 1))
+        deviations = variances.clamp(min=0).sqrt()
+        largest_deviation = float(deviations.max()) or 1.0  # equal latents tell nothing of the space
+        lengths = self.UNIT * deviations.clamp(min=self.FLATTEST * largest_deviation)
+        axes = (directions * lengths).T.flip(0)
+        # An axis may point either way: let its largest component be positive, whatever the machine.
+        largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
+        self.axes.copy_(axes * largest.sign())
+        self.centre.copy_(latents.double().mean(dim=0))
+
+    def latent(self, points: Tensor) -> Tensor:
+        """Points [b, l] of the space → latents [b, l] as the networks know them."""
+        return self.centre + points @ self.axes
+
+    def point(self, latents: Tensor) -> Tensor:
+        """The other way round."""
+        return (latents - self.centre) @ (self.axes / (self.axes**2).sum(dim=1, keepdim=True)).T
+
+
 class ProgramSpace(nn.Module):
     """Encoder, decoder and policy, and the syntax that the decoder keeps to."""
 
@@ -147,6 +191,7 @@ class ProgramSpace(nn.Module):
         self.encoder = Encoder(self.config)
         self.decoder = Decoder(self.config)
         self.policy = Policy(self.config) if self.config.policy else None
+        self.coordinates = Coordinates(self.config.latent)
         self.syntax = SyntaxTables(LANGUAGE)
 
     @property
@@ -154,10 +199,10 @@ class ProgramSpace(nn.Module):
         return self.syntax.legal.device
 
     def encode(self, tokens: Tensor) -> Tensor:
-        """Whole programs [b, length], filled up with `<pad>` → their mean latents [b, l]."""
+        """Whole programs [b, length], filled up with `<pad>` → their points in the space [b, l]."""
         body = tokens[:, len(PREFIX) :].long()
         mean, _ = self.encoder(body, (body != LANGUAGE.pad).sum(dim=1))
-        return torch.as_tensor(mean)
+        return self.coordinates.point(mean)
 
     def write(
         self,
@@ -196,9 +241,9 @@ class ProgramSpace(nn.Module):
         return torch.stack(tokens, 1), torch.stack(masks, 1)
 
     @torch.no_grad()
-    def decode(self, latent: Tensor, *, max_length: int | None = None) -> Tensor:
-        """The most likely programs of latents [b, l]: whole, [b, length], filled up with `<pad>`."""
-        tokens, _ = self.write(latent, max_length=max_length)
+    def decode(self, points: Tensor, *, max_length: int | None = None) -> Tensor:
+        """The most likely programs of points [b, l]: whole, [b, length], filled up with `<pad>`."""
+        tokens, _ = self.write(self.coordinates.latent(points), max_length=max_length)
         return with_prefix(tokens)
 
 

@@ -1,7 +1,8 @@
-"""A trained space, ready to use: programs in, latents out, and back."""
+"""A trained space, ready to use: programs in, points out, and back."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -61,7 +62,7 @@ class Space:
         return self.network.config.max_length
 
     def encode(self, programs: Sequence[str | Program] | NDArray[np.uint8]) -> NDArray[np.float32]:
-        """[n, dimensions] the programs' mean latents."""
+        """[n, dimensions] the programs' points in the space."""
         if isinstance(programs, str):
             raise ValueError("expected a list of programs, found one text")
         if not isinstance(programs, np.ndarray):
@@ -69,19 +70,27 @@ class Space:
             programs = LANGUAGE.batch([read_tokens(text) for text in texts])
         if (compile_karel(programs).entry < 0).any():
             raise ValueError(f"row {int((compile_karel(programs).entry < 0).argmax())} is not a program")
-        latents = np.empty((len(programs), self.dimensions), np.float32)
+        points = np.empty((len(programs), self.dimensions), np.float32)
         with torch.no_grad():
             for start in range(0, len(programs), BATCH):
                 some = torch.from_numpy(programs[start : start + BATCH].astype(np.int64))
-                latents[start : start + BATCH] = self.network.encode(some).numpy()
-        return latents
+                points[start : start + BATCH] = self.network.encode(some).numpy()
+        return points
 
-    def decode(self, latents: NDArray[np.float32], max_length: int | None = None) -> NDArray[np.uint8]:
-        """[n, length] the most likely programs of latents [n, dimensions], filled up with `<pad>`."""
-        latents = np.ascontiguousarray(latents, np.float32)
-        if latents.ndim != 2 or latents.shape[1] != self.dimensions:
-            raise ValueError(f"expected latents [n, {self.dimensions}], found {list(latents.shape)}")
-        return self._decoder.decode(latents, max_length=max_length)
+    def latent(self, points: NDArray[Any]) -> NDArray[np.float32]:
+        """[n, dimensions] what the network calls those points: the paper's latents, whose distances count."""
+        with torch.no_grad():
+            return self.network.coordinates.latent(torch.from_numpy(self._checked(points).copy())).numpy()
+
+    def _checked(self, points: NDArray[Any]) -> NDArray[np.float32]:
+        points = np.ascontiguousarray(points, np.float32)
+        if points.ndim != 2 or points.shape[1] != self.dimensions:
+            raise ValueError(f"expected points [n, {self.dimensions}], found {list(points.shape)}")
+        return points
+
+    def decode(self, points: NDArray[Any], max_length: int | None = None) -> NDArray[np.uint8]:
+        """[n, length] the most likely programs of points [n, dimensions], filled up with `<pad>`."""
+        return self._decoder.decode(self._checked(points), max_length=max_length)
 
     @staticmethod
     def text(tokens: NDArray[np.uint8]) -> str:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from leaps.dataset import Dataset
 from leaps.embedding.batches import Programs, Rollouts
-from leaps.embedding.judge import Judge
+from leaps.embedding.judge import BATCH, Judge
 from leaps.embedding.losses import (
     embed,
     latent_behaviour_reconstruction,
@@ -29,8 +29,9 @@ from leaps.embedding.losses import (
 )
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.embedding.sampler import ProgramSampler
-from leaps.embedding.weights import save_weights
+from leaps.embedding.weights import load_weights, save_weights
 from leaps.files import write_atomically
+from leaps.tensors import read_about
 
 VARIANTS = {"leaps": "PRL", "p": "P", "pr": "PR", "pl": "PL"}
 WEIGHTS_FILE, METRICS_FILE, CHECKPOINT_FILE, CONFIG_FILE = (
@@ -84,7 +85,14 @@ class TrainConfig:
 
 PRESETS: dict[str, dict[str, Any]] = {
     "paper": {},
-    "quick": {"epochs": 10, "programs": 8_000, "rollouts": 1, "samples": 2, "validation_programs": 500},
+    "quick": {
+        "epochs": 8,
+        "programs": 8_000,
+        "batch": 64,
+        "rollouts": 1,
+        "samples": 2,
+        "validation_programs": 500,
+    },
 }
 """paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks"""
 
@@ -250,18 +258,22 @@ class Trainer:
     def resume(self, folder: Path) -> None:
         """Go on where a training of the same configuration was."""
         file = folder / CHECKPOINT_FILE
+        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
         try:
             state = torch.load(file, map_location=self.device, weights_only=True)
             theirs, epoch, best = state["config"], state["epoch"], state["best"]
         except Exception as error:
-            raise ValueError(f"{file} is damaged ({type(error).__name__}); remove it to begin anew") from None
+            raise ValueError(damaged.format(type(error).__name__)) from None
         mine = asdict(self.config) | {"data": asdict(self.data.config)}
         if different := [name for name in mine if mine[name] != theirs.get(name)]:
             changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
             raise ValueError(f"{folder} holds a training with {changes}; use another folder")
+        try:
+            self.space.load_state_dict(state["space"])
+        except RuntimeError as error:
+            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
         self.epoch = epoch
         self.best_score, self.best_epoch = best
-        self.space.load_state_dict(state["space"])
         self.optimizer.load_state_dict(state["optimizer"])
         self.rl_optimizer.load_state_dict(state["rl_optimizer"])
 
@@ -283,7 +295,7 @@ def train(
     """Train to the end in a folder of its own, going on where an interrupted run of the same was.
 
     The weights kept are those of the epoch whose decoded programs behave most like the originals, on the
-    validation split. Returns that epoch's metrics.
+    validation split. Returns that epoch's metrics, and those of the test split.
     """
     trainer = Trainer(config, data, device)
     lines: list[str] = []
@@ -303,4 +315,28 @@ def train(
         trainer.save(folder)
         epoch_done(metrics)
     best: dict[str, float] = json.loads(lines[trainer.best_epoch - 1])
-    return best
+    seconds = sum(json.loads(line)["seconds"] for line in lines)
+    return best | {f"test_{name}": value for name, value in _finish(trainer, folder, seconds).items()}
+
+
+def _finish(trainer: Trainer, folder: Path, seconds: float) -> dict[str, float]:
+    """Give the weights that were kept their coordinates, judge them on the test split, and write all down."""
+    file = folder / WEIGHTS_FILE
+    about = read_about(file)
+    if "test" not in about:
+        space = load_weights(file, trainer.device)
+        numbers = torch.arange(len(trainer.programs), device=trainer.device)
+        with torch.no_grad():
+            latents = [
+                space.encoder(programs.tokens, programs.lengths)[0]
+                for programs in map(trainer.programs.batch, torch.split(numbers, BATCH))
+            ]
+        space.coordinates.fit(torch.cat(latents))
+        about["test"] = Judge(trainer.data, trainer.data.split("test"), space)(space)
+        about["seconds"] = seconds
+        cuda = trainer.device.type == "cuda"
+        about["device"] = torch.cuda.get_device_name() if cuda else "cpu"
+        # π has done its work: it is in the checkpoint, and searching needs none.
+        save_weights(space, file, about, with_policy=False)
+    test: dict[str, float] = about["test"]
+    return test

@@ -25,7 +25,7 @@ def save_weights(
         if with_policy or not name.startswith("policy.")
     }
     config = asdict(space.config) | {"policy": with_policy and space.config.policy}
-    about = {"vocabulary": LANGUAGE.tokens, "model": config, "version": __version__, **(said or {})}
+    about = {**(said or {}), "vocabulary": LANGUAGE.tokens, "model": config, "version": __version__}
     write_atomically(file, save(tensors, metadata(about)))
 
 

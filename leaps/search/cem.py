@@ -14,7 +14,7 @@ class CEMConfig:
     """Hyperparameters of one search; the paper's per task are in PAPER."""
 
     population: int = 64
-    """latent programs drawn per iteration"""
+    """points drawn per iteration"""
     sigma: float = 0.25
     """standard deviation of the sampling distribution at first"""
     elite_fraction: float = 0.05
@@ -59,12 +59,12 @@ PAPER = {
 
 
 class CEM:
-    """Ask for latent programs, tell their scores, repeat. Higher is better; scores are 0 or more.
+    """Ask for points, tell their scores, repeat. Higher is better; scores are 0 or more.
 
     >>> cem = CEM(CEMConfig(population=32, elite_fraction=0.2), dimensions=2, seed=0)
     >>> for _ in range(200):
-    ...     latents = cem.ask()  # [32, 2]
-    ...     cem.tell(latents, np.exp(-((latents - 1.0) ** 2).sum(axis=1)))
+    ...     points = cem.ask()  # [32, 2]
+    ...     cem.tell(points, np.exp(-((points - 1.0) ** 2).sum(axis=1)))
     >>> bool(np.allclose(cem.mean, 1.0, atol=0.2))
     True
     """
@@ -88,21 +88,21 @@ class CEM:
         return float(config.sigma * (config.FINAL_SIGMA / config.sigma) ** share)
 
     def ask(self) -> NDArray[np.float32]:
-        """[population, dimensions] latent programs to be scored."""
+        """[population, dimensions] points to be scored."""
         noise = self.rng.standard_normal((self.config.population, len(self.mean)))
         return np.asarray(self.mean + self.sigma * noise, np.float32)
 
-    def tell(self, latents: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
+    def tell(self, points: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
         """Move the mean to the elites' mean, each weighed by its score. Ties go to the earlier one."""
         expected = (self.config.population, len(self.mean))
-        if latents.shape != expected or scores.shape != expected[:1]:
+        if points.shape != expected or scores.shape != expected[:1]:
             raise ValueError(
-                f"expected latents {expected} and scores {expected[:1]}, "
-                f"found {latents.shape} and {scores.shape}"
+                f"expected points {expected} and scores {expected[:1]}, "
+                f"found {points.shape} and {scores.shape}"
             )
         elites = np.argsort(-scores, kind="stable")[: self.config.elites]
         weights = np.maximum(scores[elites], 0.0)
         if weights.sum() == 0:
             weights = np.ones_like(weights)
-        self.mean = weights @ latents[elites] / weights.sum()
+        self.mean = weights @ points[elites] / weights.sum()
         self.iteration += 1

@@ -48,7 +48,7 @@ IN_A_ROW = 10
 @dataclass(frozen=True)
 class Reconstruction:
     program: NDArray[np.uint8]
-    latent: NDArray[np.float32]
+    point: NDArray[np.float32]
     r_mat: float
     """on the search's own worlds"""
     iterations: int
@@ -66,15 +66,15 @@ def reconstruct(
     best = Reconstruction(np.zeros(0, np.uint8), np.zeros(0, np.float32), -1.0, 0)
     perfect = 0
     for iteration in range(1, iterations + 1):
-        latents = cem.ask()
-        tokens = space.decode(latents)
+        points = cem.ask()
+        tokens = space.decode(points)
         found = run(compile_karel(tokens), worlds, HORIZON, want_actions=True)
         scores = match(found, wanted).mean(axis=1)
         top = int(scores.argmax())
         if scores[top] > best.r_mat:
-            best = Reconstruction(tokens[top], latents[top], float(scores[top]), iteration)
+            best = Reconstruction(tokens[top], points[top], float(scores[top]), iteration)
         perfect = perfect + 1 if scores[top] == 1.0 else 0
         if perfect == IN_A_ROW:
             break
-        cem.tell(latents, scores + VALID_BONUS)
+        cem.tell(points, scores + VALID_BONUS)
     return best

@@ -81,6 +81,9 @@ def test_a_finished_training_says_its_result_again(leaps: Leaps, folders: tuple[
     report = leaps(*words, "--json").json
     assert report["epoch"] == 1
     assert 0 <= report["validation_behaviour"] <= 1
+    assert 0 <= report["test_behaviour"] <= 1
+    flat = " ".join(leaps(*words).out.split())
+    assert f"R_mat of what is decoded {report['test_behaviour']:.3f}" in flat
     assert len((training / "metrics.jsonl").read_text().splitlines()) == 1
 
 
@@ -180,8 +183,8 @@ def test_misuse_is_explained(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("text", ["", "hello", "1 2 3", " ".join(["nan"] * 256), '{"latent": "x"}'])
-def test_what_is_no_latent_is_refused(
+@pytest.mark.parametrize("text", ["", "hello", "1 2 3", " ".join(["nan"] * 256), '{"point": "x"}'])
+def test_what_is_no_point_is_refused(
     leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path, text: str
 ) -> None:
     file = tmp_path / "latent.txt"

@@ -47,6 +47,18 @@ def untrained(size: int = 8, max_length: int = 45, *, seed: int = 0, policy: boo
     return space
 
 
+def cloud(count: int, dimensions: int, seed: int = 0) -> Tensor:
+    """Latents as a VAE leaves them: off the origin, and 30 times longer one way than another, at an angle."""
+    turned: Tensor = torch.linalg.qr(drawn(dimensions, dimensions, seed=seed + 1))[0]
+    return 0.5 + drawn(count, dimensions, seed=seed) * torch.logspace(0.3, -1.2, dimensions) @ turned
+
+
+def placed(space: ProgramSpace) -> ProgramSpace:
+    """The space with coordinates of its own, as training gives it: points are no longer latents."""
+    space.coordinates.fit(cloud(200, space.config.latent))
+    return space
+
+
 def tokens_of(*programs: str, length: int | None = None) -> Tensor:
     """Programs as a batch of whole token rows, filled up with `<pad>`."""
     rows = LANGUAGE.batch([encode(f"DEF run m( {text} m)") for text in programs], length)

@@ -9,7 +9,9 @@ from leaps.embedding.fast_decoder import LONGEST, FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE
+from tests.embedding.helpers import placed
 
+SMALLEST = ModelConfig(latent=16, hidden=16, policy=False)
 SMALL = ModelConfig(latent=24, hidden=24, policy=False)
 PAPER = ModelConfig(policy=False)
 
@@ -39,11 +41,11 @@ def draw(count: int, config: ModelConfig, scale: float = 1.0) -> NDArray[np.floa
 
 
 def decode_slowly(
-    space: ProgramSpace, latents: NDArray[np.float32], max_length: int | None = None
+    space: ProgramSpace, points: NDArray[np.float32], max_length: int | None = None
 ) -> NDArray[np.uint8]:
     """`ProgramSpace.decode`, which stops early, filled up to the full length."""
-    found = space.decode(torch.from_numpy(latents), max_length=max_length).numpy()
-    out = np.full((len(latents), max_length or space.config.max_length), LANGUAGE.pad, np.uint8)
+    found = space.decode(torch.from_numpy(points), max_length=max_length).numpy()
+    out = np.full((len(points), max_length or space.config.max_length), LANGUAGE.pad, np.uint8)
     out[:, : found.shape[1]] = found
     return out
 
@@ -51,30 +53,41 @@ def decode_slowly(
 @pytest.mark.parametrize("config", [SMALL, PAPER], ids=["small", "paper"])
 @pytest.mark.parametrize("scale", [0.1, 0.3, 1.0])
 def test_programs_are_those_of_the_program_space(config: ModelConfig, scale: float) -> None:
-    space, latents = untrained(config), draw(400, config, scale)
-    expected, found = decode_slowly(space, latents), FastDecoder(space).decode(latents)
+    space, points = untrained(config), draw(400, config, scale)
+    expected, found = decode_slowly(space, points), FastDecoder(space).decode(points)
     assert found.shape == expected.shape
     assert len(np.unique(expected, axis=0)) > 10
     # Sums in another order may turn the balance between two tokens that are all but equally likely.
     assert (found == expected).all(axis=1).mean() >= 0.995
 
 
+@pytest.mark.parametrize("config", [SMALLEST, SMALL, PAPER], ids=["smallest", "small", "paper"])
+def test_points_are_read_in_the_coordinates_of_the_space(config: ModelConfig) -> None:
+    space, points = untrained(config), draw(400, config)
+    as_latents = FastDecoder(space).decode(points)
+    expected, found = decode_slowly(placed(space), points), FastDecoder(space).decode(points)
+    assert len(np.unique(expected, axis=0)) > 10
+    # Again not all: the coordinates are one more sum in another order.
+    assert (found == expected).all(axis=1).mean() >= 0.995
+    assert (found == as_latents).all(axis=1).mean() < 0.5
+
+
 @pytest.mark.parametrize("max_length", [SHORTEST, 6, 13, 30, 90, LONGEST])
 def test_programs_are_whole_and_no_longer_than_allowed(max_length: int) -> None:
-    space, latents = untrained(SMALL), draw(50, SMALL)
-    found = FastDecoder(space).decode(latents, max_length=max_length)
+    space, points = untrained(SMALL), draw(50, SMALL)
+    found = FastDecoder(space).decode(points, max_length=max_length)
     assert found.shape == (50, max_length)
     assert (compile_karel(found).entry >= 0).all()
-    assert (found == decode_slowly(space, latents, max_length)).all(axis=1).mean() >= 0.96
+    assert (found == decode_slowly(space, points, max_length)).all(axis=1).mean() >= 0.96
 
 
 def test_a_program_depends_on_neither_batch_nor_threads() -> None:
-    decoder, latents = FastDecoder(untrained(SMALL)), draw(150, SMALL)
+    decoder, points = FastDecoder(placed(untrained(SMALL))), draw(150, SMALL)
     parallel.set_threads(1)
-    together = decoder.decode(latents)
+    together = decoder.decode(points)
     for threads, size in [(1, 1), (1, 7), (2, 33), (2, 64), (3, 150)]:
         parallel.set_threads(threads)
-        parts = [decoder.decode(latents[i : i + size]) for i in range(0, len(latents), size)]
+        parts = [decoder.decode(points[i : i + size]) for i in range(0, len(points), size)]
         assert np.array_equal(np.concatenate(parts), together), (threads, size)
 
 
@@ -88,26 +101,26 @@ def test_equally_likely_tokens_go_to_the_lowest() -> None:
     assert LANGUAGE.decode(found[0])[:5] == ["DEF", "run", "m(", "move", "m)"]
 
 
-def test_latents_that_are_no_numbers_still_give_programs() -> None:
-    latents = draw(6, SMALL)
-    latents[0], latents[2, 3], latents[4] = np.nan, np.inf, 1e38
-    decoder = FastDecoder(untrained(SMALL))
-    found = decoder.decode(latents)
+def test_points_that_are_no_numbers_still_give_programs() -> None:
+    points = draw(6, SMALL)
+    points[0], points[2, 3], points[4] = np.nan, np.inf, 1e38
+    decoder = FastDecoder(placed(untrained(SMALL)))
+    found = decoder.decode(points)
     assert (compile_karel(found).entry >= 0).all()
-    assert np.array_equal(found[1::2], decoder.decode(latents[1::2]))
+    assert np.array_equal(found[1::2], decoder.decode(points[1::2]))
 
 
 def test_later_changes_of_the_weights_are_not_seen() -> None:
-    space, latents = untrained(SMALL), draw(20, SMALL)
+    space, points = placed(untrained(SMALL)), draw(20, SMALL)
     decoder = FastDecoder(space)
-    before = decoder.decode(latents)
+    before = decoder.decode(points)
     with torch.no_grad():
-        for weight in space.parameters():
+        for weight in [*space.parameters(), *space.coordinates.buffers()]:
             weight.zero_()
-    assert np.array_equal(decoder.decode(latents), before)
+    assert np.array_equal(decoder.decode(points), before)
 
 
-def test_no_latents_give_no_programs() -> None:
+def test_no_points_give_no_programs() -> None:
     assert FastDecoder(untrained(SMALL)).decode(draw(0, SMALL)).shape == (0, SMALL.max_length)
 
 
@@ -118,6 +131,6 @@ def test_lengths_that_no_program_can_have_are_refused(max_length: int) -> None:
 
 
 @pytest.mark.parametrize("shape", [(24,), (3, 23), (1, 3, 24)])
-def test_latents_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"latents should be \[programs, 24\], found"):
+def test_points_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"points should be \[programs, 24\], found"):
         FastDecoder(untrained(SMALL)).decode(np.zeros(shape, np.float32))

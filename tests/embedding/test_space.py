@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +11,25 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from leaps.dsl.text import parse
+from leaps.dataset import DataConfig, unique_programs
+from leaps.dsl.text import PREFIX, parse
 from leaps.embedding import space as module
-from leaps.embedding.model import ModelConfig
+from leaps.embedding.judge import same_programs
+from leaps.embedding.model import Coordinates, ModelConfig
 from leaps.embedding.space import SHIPPED, Space
 from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig, train
 from leaps.embedding.weights import save_weights
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE
-from tests.embedding.helpers import CPU, drawn, needs_shipped_weights, shipped, short_programs, untrained
+from tests.embedding.helpers import (
+    CPU,
+    drawn,
+    needs_shipped_weights,
+    placed,
+    shipped,
+    short_programs,
+    untrained,
+)
 
 PROGRAMS = [
     "DEF run m( move m)",
@@ -31,12 +42,12 @@ PROGRAMS = [
 
 @pytest.fixture
 def space(tmp_path: Path) -> Space:
-    """Eight dimensions, for programs of 20 tokens, and not trained."""
-    save_weights(untrained(max_length=20), tmp_path / "weights", {"training": "none"})
+    """Eight dimensions, for programs of 20 tokens, not trained, but with coordinates of its own."""
+    save_weights(placed(untrained(max_length=20)), tmp_path / "weights", {"training": "none"})
     return Space(tmp_path / "weights")
 
 
-def latents(count: int, dimensions: int = 8) -> NDArray[np.float32]:
+def points(count: int, dimensions: int = 8) -> NDArray[np.float32]:
     return drawn(count, dimensions).numpy()
 
 
@@ -45,7 +56,7 @@ def latents(count: int, dimensions: int = 8) -> NDArray[np.float32]:
 
 @needs_shipped_weights
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_programs_come_back_from_their_latents(variant: str) -> None:
+def test_programs_come_back_from_their_points(variant: str) -> None:
     space = shipped(variant)
     assert [space.text(tokens) for tokens in space.decode(space.encode(PROGRAMS))] == PROGRAMS
 
@@ -54,6 +65,53 @@ def test_programs_come_back_from_their_latents(variant: str) -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_shipped_space_is_of_the_variant_it_is_named_after(variant: str) -> None:
     assert shipped(variant).about["training"]["variant"] == variant
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_shipped_file_is_small_enough_to_come_with_the_package(variant: str) -> None:
+    assert shipped(variant).file.stat().st_size <= 8_000_000
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_shipped_file_says_how_it_was_made_and_how_good_it_is(variant: str) -> None:
+    about = shipped(variant).about
+    training, data, metrics, test = (about[name] for name in ("training", "data", "metrics", "test"))
+    assert TrainConfig(**training | {"model": ModelConfig(**training["model"])}) == TrainConfig(variant)
+    assert DataConfig(**data) == DataConfig()
+    assert 1 <= metrics["epoch"] <= training["epochs"]
+    assert test.keys() == {
+        name.removeprefix("validation_") for name in metrics if name.startswith("validation_")
+    }
+    assert all(0.9 < test[name] <= 1 for name in ("exact", "behaviour"))
+    assert about["seconds"] > metrics["seconds"] > 0
+    assert about["device"]
+
+
+@cache
+def fresh_programs() -> NDArray[np.uint8]:
+    """300 programs of at most 44 tokens, drawn as the shipped spaces' own were, but none of those."""
+    known = {row.tobytes() for row in unique_programs(DataConfig())}
+    drawn_anew = unique_programs(DataConfig(programs=600, seed=20_000))
+    return np.stack([row for row in drawn_anew if row.tobytes() not in known][:300])
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nearly_all_fresh_programs_come_back_from_their_points(variant: str) -> None:
+    space, programs = shipped(variant), fresh_programs()
+    assert len(programs) == 300
+    assert same_programs(space.decode(space.encode(programs)), programs).mean() >= 0.9
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_fresh_programs_lie_around_the_origin_of_a_shipped_space(variant: str) -> None:
+    points = shipped(variant).encode(fresh_programs())
+    assert np.abs(points.mean(axis=0)).max() < 0.25
+    # Not along all axes: the shortest are longer than the programs' deviation, so as not to be too short.
+    assert (np.abs(points.std(axis=0) - 1 / Coordinates.UNIT) < 0.15).mean() > 0.9
 
 
 @needs_shipped_weights
@@ -115,17 +173,34 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
         Space.load(tmp_path / "noise")
 
 
-# Programs to latents
+# Programs to points
 
 
-def test_a_latent_is_the_mean_that_the_encoder_gives(space: Space) -> None:
+def test_a_point_is_that_which_the_network_gives(space: Space) -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS])
     with torch.no_grad():
         expected = space.network.encode(torch.from_numpy(tokens)).numpy()
     assert np.array_equal(space.encode(PROGRAMS), expected)
 
 
-def test_texts_trees_and_tokens_have_the_same_latents(space: Space) -> None:
+def test_the_latent_of_a_programs_point_is_the_mean_that_the_encoder_gives(space: Space) -> None:
+    body = torch.from_numpy(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS]).astype(int))
+    body = body[:, len(PREFIX) :]
+    with torch.no_grad():
+        mean, _ = space.network.encoder(body, (body != LANGUAGE.pad).sum(dim=1))
+    found = space.encode(PROGRAMS)
+    assert space.latent(found) == pytest.approx(mean.numpy(), abs=1e-5)
+    assert np.abs(found - mean.numpy()).max() > 0.1  # or points could be latents
+
+
+def test_latents_are_told_of_points_in_any_precision(space: Space) -> None:
+    expected = space.latent(points(20))
+    assert expected.dtype == np.float32
+    assert space.latent(points(20).astype(np.float64)) == pytest.approx(expected, abs=1e-5)
+    assert space.latent(np.asfortranarray(points(20))) == pytest.approx(expected, abs=1e-5)
+
+
+def test_texts_trees_and_tokens_have_the_same_points(space: Space) -> None:
     texts = space.encode(PROGRAMS)
     trees = space.encode([parse(text, LANGUAGE) for text in PROGRAMS])
     tokens = space.encode(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS]))
@@ -133,12 +208,12 @@ def test_texts_trees_and_tokens_have_the_same_latents(space: Space) -> None:
     assert np.array_equal(texts, tokens)
 
 
-def test_a_comment_does_not_change_the_latent(space: Space) -> None:
+def test_a_comment_does_not_change_the_point(space: Space) -> None:
     commented = "DEF run m( # walk\n  move\nm)"
     assert np.array_equal(space.encode([commented]), space.encode(["DEF run m( move m)"]))
 
 
-def test_more_programs_than_a_batch_have_the_latents_that_they_have_alone(
+def test_more_programs_than_a_batch_have_the_points_that_they_have_alone(
     space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = np.concatenate([space.encode([program]) for program in PROGRAMS])
@@ -162,7 +237,7 @@ def test_tokens_that_cannot_be_written_are_encoded_without_a_warning(space: Spac
     assert done.stderr == ""
 
 
-def test_no_programs_have_no_latents(space: Space) -> None:
+def test_no_programs_have_no_points(space: Space) -> None:
     assert space.encode([]).shape == (0, 8)
 
 
@@ -188,29 +263,29 @@ def test_tokens_of_one_program_alone_are_refused(space: Space) -> None:
         space.encode(LANGUAGE.encode(PROGRAMS[0].split()))
 
 
-# Latents to programs
+# Points to programs
 
 
 def test_a_space_decodes_what_its_network_does(space: Space) -> None:
-    expected = space.network.decode(torch.from_numpy(latents(50))).numpy()
-    found = space.decode(latents(50))
+    expected = space.network.decode(torch.from_numpy(points(50))).numpy()
+    found = space.decode(points(50))
     assert np.array_equal(found[:, : expected.shape[1]], expected)
     assert (found[:, expected.shape[1] :] == LANGUAGE.pad).all()
 
 
-def test_latents_in_another_precision_or_order_are_the_same_latents(space: Space) -> None:
-    expected = space.decode(latents(20))
-    assert np.array_equal(space.decode(latents(20).astype(np.float64)), expected)
-    assert np.array_equal(space.decode(np.asfortranarray(latents(20))), expected)
+def test_points_in_another_precision_or_order_are_the_same_points(space: Space) -> None:
+    expected = space.decode(points(20))
+    assert np.array_equal(space.decode(points(20).astype(np.float64)), expected)
+    assert np.array_equal(space.decode(np.asfortranarray(points(20))), expected)
 
 
 def test_a_program_has_at_most_the_models_tokens_if_no_limit_is_given(space: Space) -> None:
-    assert space.decode(latents(5)).shape == (5, 20)
+    assert space.decode(points(5)).shape == (5, 20)
 
 
 @pytest.mark.parametrize("max_length", [5, 6, 12, 20, 60])
-def test_every_latent_is_a_program_within_the_limit(space: Space, max_length: int) -> None:
-    tokens = space.decode(latents(50), max_length)
+def test_every_point_is_a_program_within_the_limit(space: Space, max_length: int) -> None:
+    tokens = space.decode(points(50), max_length)
     assert tokens.shape == (50, max_length)
     assert (compile_karel(tokens).entry >= 0).all()
 
@@ -218,18 +293,18 @@ def test_every_latent_is_a_program_within_the_limit(space: Space, max_length: in
 @pytest.mark.parametrize("max_length", [-1, 0, 4, 401])
 def test_a_limit_that_no_program_has_is_refused(space: Space, max_length: int) -> None:
     with pytest.raises(ValueError, match=f"max_length={max_length}: 5 to 400 tokens can be decoded"):
-        space.decode(latents(5), max_length)
+        space.decode(points(5), max_length)
 
 
 @pytest.mark.parametrize("shape", [(8,), (3, 7), (3, 9), (2, 3, 8), (0,)])
-def test_latents_of_another_shape_are_refused_with_the_shape(space: Space, shape: tuple[int, ...]) -> None:
-    message = re.escape(f"expected latents [n, 8], found {list(shape)}")
+def test_points_of_another_shape_are_refused_with_the_shape(space: Space, shape: tuple[int, ...]) -> None:
+    message = re.escape(f"expected points [n, 8], found {list(shape)}")
     with pytest.raises(ValueError, match=message):
         space.decode(np.zeros(shape, np.float32))
 
 
-def test_no_latents_are_no_programs(space: Space) -> None:
-    assert space.decode(latents(0)).shape == (0, 20)
+def test_no_points_are_no_programs(space: Space) -> None:
+    assert space.decode(points(0)).shape == (0, 20)
 
 
 def test_a_text_has_no_padding(space: Space) -> None:

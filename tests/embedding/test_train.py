@@ -10,14 +10,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
 
+from leaps.dataset import Dataset
 from leaps.embedding import train as module
-from leaps.embedding.judge import Judge
-from leaps.embedding.model import ModelConfig, ProgramSpace
+from leaps.embedding.judge import Judge, same_programs
+from leaps.embedding.model import Coordinates, ModelConfig, ProgramSpace
+from leaps.embedding.space import Space
 from leaps.embedding.train import (
     CHECKPOINT_FILE,
     CONFIG_FILE,
@@ -32,6 +36,7 @@ from leaps.embedding.train import (
 )
 from leaps.embedding.weights import load_weights, save_weights
 from leaps.files import write_atomically
+from leaps.tensors import read_about
 from tests.embedding.helpers import CPU, short_programs
 
 TINY = TrainConfig(
@@ -79,9 +84,22 @@ def assert_equal_tensors(one: dict[str, Tensor], other: dict[str, Tensor]) -> No
     assert different == []
 
 
+def said_by(folder: Path) -> dict[str, Any]:
+    """What the weights kept say about themselves, without the time they took."""
+    about = read_about(folder / WEIGHTS_FILE)
+    metrics = {name: value for name, value in about["metrics"].items() if name != "seconds"}
+    return {name: value for name, value in about.items() if name != "seconds"} | {"metrics": metrics}
+
+
+def networks(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What was learned: all but the coordinates, which come at the end."""
+    return {name: tensor for name, tensor in tensors.items() if not name.startswith("coordinates.")}
+
+
 def assert_same_training(one: Path, other: Path) -> None:
-    """Bit by bit: the weights kept, those of the last epoch, and the metrics."""
+    """Bit by bit: the weights kept and what they say, those of the last epoch, and the metrics."""
     assert_equal_tensors(load_file(one / WEIGHTS_FILE), load_file(other / WEIGHTS_FILE))
+    assert said_by(one) == said_by(other)
     states = [torch.load(folder / CHECKPOINT_FILE, weights_only=True)["space"] for folder in (one, other)]
     assert_equal_tensors(*states)
     assert metrics_of(one) == metrics_of(other)
@@ -251,9 +269,9 @@ def test_a_training_interrupted_while_a_file_is_written_goes_on_as_if_it_had_not
             pull_the_plug(path.name)
             write_atomically(path, content)
 
-        def saved(space: ProgramSpace, path: Path, about: dict[str, Any]) -> None:
+        def saved(space: ProgramSpace, path: Path, about: dict[str, Any], **options: bool) -> None:
             pull_the_plug(path.name)
-            save_weights(space, path, about)
+            save_weights(space, path, about, **options)
 
         patched.setattr(module, "write_atomically", written)
         patched.setattr(module, "save_weights", saved)
@@ -285,6 +303,29 @@ def test_a_training_killed_in_an_epoch_goes_on_as_if_it_had_not_been(whole: Path
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert len(metrics_of(tmp_path)) == 1
     run_tiny(tmp_path)
+    assert_same_training(whole, tmp_path)
+
+
+@pytest.mark.parametrize("step", ["_finish", "load_weights", "Judge", "save_weights"])
+def test_a_training_interrupted_after_its_last_epoch_is_finished_as_if_it_had_not_been(
+    whole: Path, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+
+        def pull_the_plug(*_: object, **__: object) -> None:
+            raise Interrupted
+
+        def patch_the_rest(metrics: dict[str, float]) -> None:
+            if metrics["epoch"] == TINY.epochs:
+                patched.setattr(module, step, pull_the_plug)
+
+        with pytest.raises(Interrupted):
+            run_tiny(tmp_path, epoch_done=patch_the_rest)
+    assert len(metrics_of(tmp_path)) == TINY.epochs
+    assert "test" not in said_by(tmp_path)
+    told: list[Progress] = []
+    run_tiny(tmp_path, listener=told.append)
+    assert told == []
     assert_same_training(whole, tmp_path)
 
 
@@ -358,17 +399,29 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
 
 
 class Scripted:
-    """A judge that says what it was told to, and remembers what it saw."""
+    """A judge that says what it was told to of each epoch, and remembers what it saw."""
 
     says = (0.2, 0.6, 0.6, 0.4)
     seen: list[dict[str, Tensor]]
 
-    def __init__(self, *_: object) -> None:
-        Scripted.seen = []
+    def __init__(self, data: Dataset, numbers: NDArray[np.int64], _: ProgramSpace) -> None:
+        self.final = numbers.tolist() == data.split("test").tolist()
+        if not self.final:
+            Scripted.seen = []
 
     def __call__(self, space: ProgramSpace) -> dict[str, float]:
+        if self.final:
+            return {"behaviour": 0.3, "exact": 0.1}
         self.seen.append({name: tensor.clone() for name, tensor in space.state_dict().items()})
         return {"behaviour": self.says[len(self.seen) - 1], "exact": len(self.seen) / 10}
+
+
+def assert_coordinates_fit(folder: Path) -> None:
+    """The training programs lie around the origin, with the same deviation along every axis."""
+    data = short_programs()
+    points = Space.load(folder).encode(data.tokens[data.split("train")[: TINY.programs]].copy())
+    assert np.abs(points.mean(axis=0)).max() < 1e-3
+    assert points.std(axis=0, ddof=1) == pytest.approx(1 / Coordinates.UNIT, abs=1e-2)
 
 
 def test_the_weights_kept_are_those_of_the_first_best_epoch(
@@ -377,7 +430,9 @@ def test_the_weights_kept_are_those_of_the_first_best_epoch(
     monkeypatch.setattr(module, "Judge", Scripted)
     best = run_tiny(tmp_path, replace(TINY, variant="p", epochs=4))
     assert (best["epoch"], best["validation_behaviour"], best["validation_exact"]) == (2, 0.6, 0.2)
-    assert_equal_tensors(load_file(tmp_path / WEIGHTS_FILE), Scripted.seen[1])
+    assert (best["test_behaviour"], best["test_exact"]) == (0.3, 0.1)
+    assert_equal_tensors(networks(load_file(tmp_path / WEIGHTS_FILE)), networks(Scripted.seen[1]))
+    assert_coordinates_fit(tmp_path)
     assert all(
         not a["decoder.embedding.weight"].equal(b["decoder.embedding.weight"])
         for a, b in pairwise(Scripted.seen)
@@ -394,7 +449,7 @@ def test_the_best_epoch_is_remembered_across_a_resume(
     kept = load_file(tmp_path / WEIGHTS_FILE)
     monkeypatch.setattr(Scripted, "says", (0.5, 0.4))
     assert run_tiny(tmp_path, config)["epoch"] == 2
-    assert_equal_tensors(load_file(tmp_path / WEIGHTS_FILE), kept)
+    assert_equal_tensors(networks(load_file(tmp_path / WEIGHTS_FILE)), networks(kept))
 
 
 def test_a_finished_training_says_its_best_epoch_and_trains_no_more(whole: Path) -> None:
@@ -408,8 +463,64 @@ def test_a_finished_training_says_its_best_epoch_and_trains_no_more(whole: Path)
 
 def test_the_weights_kept_can_be_used(whole: Path) -> None:
     space = load_weights(whole / WEIGHTS_FILE)
-    assert space.config == TINY.model
+    assert space.config == replace(TINY.model, policy=False)
     assert space.decode(torch.zeros(1, 8)).shape[0] == 1
+
+
+def test_the_coordinates_kept_are_those_of_the_training_programs(whole: Path) -> None:
+    assert_coordinates_fit(whole)
+
+
+def test_the_coordinates_kept_are_those_of_all_batches(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BATCH", 7)
+    run_tiny(tmp_path)
+    kept, batched = (load_file(folder / WEIGHTS_FILE) for folder in (whole, tmp_path))
+    for name in ("coordinates.axes", "coordinates.centre"):
+        assert torch.allclose(kept[name], batched[name], atol=1e-4)
+
+
+def test_programs_go_through_the_space_that_was_kept(whole: Path) -> None:
+    space, tokens = Space.load(whole), short_programs().tokens.copy()
+    decoded = space.decode(space.encode(tokens))
+    with torch.no_grad():
+        expected = space.network.decode(space.network.encode(torch.from_numpy(tokens)))
+    # Sums in another order may turn the balance between two tokens that are all but equally likely.
+    assert same_programs(decoded, expected.numpy().astype(np.uint8)).mean() >= 0.99
+
+
+def test_the_weights_kept_have_no_policy_and_the_checkpoint_has(whole: Path) -> None:
+    def has_policy(tensors: dict[str, Tensor]) -> bool:
+        return any(name.startswith("policy.") for name in tensors)
+
+    assert not has_policy(load_file(whole / WEIGHTS_FILE))
+    assert has_policy(torch.load(whole / CHECKPOINT_FILE, weights_only=True)["space"])
+
+
+def test_the_weights_kept_are_judged_on_the_test_split(whole: Path) -> None:
+    space, data = load_weights(whole / WEIGHTS_FILE), short_programs()
+    judged = Judge(data, data.split("test"), space)(space)
+    test = read_about(whole / WEIGHTS_FILE)["test"]
+    assert test.keys() == {"exact", "behaviour", "action_accuracy", "sequence_accuracy"}
+    assert {name: test[name] for name in judged} == judged
+
+
+def test_a_training_tells_what_the_test_split_said(whole: Path) -> None:
+    best, test = run_tiny(whole), read_about(whole / WEIGHTS_FILE)["test"]
+    assert {name: value for name, value in best.items() if name.startswith("test_")} == {
+        f"test_{name}": value for name, value in test.items()
+    }
+
+
+def test_the_weights_kept_say_where_they_come_from_and_what_they_took(whole: Path) -> None:
+    about = read_about(whole / WEIGHTS_FILE)
+    lines = [json.loads(line) for line in (whole / METRICS_FILE).read_text().splitlines()]
+    assert about["training"] == asdict(TINY)
+    assert about["data"] == asdict(short_programs().config)
+    assert about["metrics"] == max(lines, key=lambda line: line["validation_behaviour"])
+    assert about["seconds"] == pytest.approx(sum(line["seconds"] for line in lines))
+    assert about["device"] == "cpu"
 
 
 def test_the_folder_says_how_it_was_trained(whole: Path) -> None:

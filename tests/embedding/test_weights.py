@@ -1,5 +1,6 @@
 """Weights come back as they were, and a file that doesn't fit is refused with the reason."""
 
+import re
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from leaps.embedding.model import ModelConfig
 from leaps.embedding.weights import load_weights, save_weights
 from leaps.karel.world import LANGUAGE
 from leaps.tensors import metadata, read_about
-from tests.embedding.helpers import drawn, tokens_of, untrained
+from tests.embedding.helpers import drawn, placed, tokens_of, untrained
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def names(file: Path) -> set[str]:
 
 @pytest.mark.parametrize("policy", [True, False])
 def test_weights_come_back_as_they_were(tmp_path: Path, policy: bool) -> None:
-    space = untrained(12, max_length=30, policy=policy)
+    space = placed(untrained(12, max_length=30, policy=policy))
     save_weights(space, tmp_path / "new" / "w.safetensors")
     loaded = load_weights(tmp_path / "new" / "w.safetensors")
     assert loaded.config == space.config
@@ -98,6 +99,20 @@ def test_the_file_also_says_what_it_was_given_to_say(tmp_path: Path) -> None:
     said = {"training": {"epochs": 3, "programs": None}, "metrics": [0.5, "a night"]}
     save_weights(untrained(), tmp_path / "w", said)
     assert read_about(tmp_path / "w").items() >= said.items()
+
+
+def test_what_a_file_is_given_to_say_is_never_said_instead_of_what_it_holds(tmp_path: Path) -> None:
+    said = {"vocabulary": ["move"], "model": asdict(ModelConfig(16, 16)), "version": "0", "training": "none"}
+    save_weights(untrained(), tmp_path / "w", said)
+    about = read_about(tmp_path / "w")
+    assert about["vocabulary"] == list(LANGUAGE.tokens)
+    assert (ModelConfig(**about["model"]), about["version"]) == (ModelConfig(8, 8), __version__)
+    assert about["training"] == "none"
+
+
+def test_what_was_said_with_the_policy_can_be_said_without(file: Path) -> None:
+    save_weights(load_weights(file), file, read_about(file), with_policy=False)
+    assert load_weights(file).policy is None
 
 
 def test_the_file_says_whether_it_holds_a_policy(tmp_path: Path) -> None:
@@ -174,11 +189,12 @@ def test_a_tensor_of_the_wrong_shape_is_named(file: Path) -> None:
         load_weights(file)
 
 
-def test_a_tensor_that_lacks_is_named(file: Path) -> None:
+@pytest.mark.parametrize(("name", "size"), [("decoder.gru.bias_hh_l0", 24), ("coordinates.centre", 8)])
+def test_a_tensor_that_lacks_is_named(file: Path, name: str, size: int) -> None:
     tensors = load(file.read_bytes())
-    del tensors["decoder.gru.bias_hh_l0"]
+    del tensors[name]
     file.write_bytes(save(tensors, metadata(read_about(file))))
-    with pytest.raises(ValueError, match=r"decoder\.gru\.bias_hh_l0 should be \(24,\), found None"):
+    with pytest.raises(ValueError, match=rf"{re.escape(name)} should be \({size},\), found None"):
         load_weights(file)
 
 
@@ -191,7 +207,7 @@ def test_a_tensor_too_many_is_named(file: Path) -> None:
 
 def test_sizes_that_the_tensors_do_not_have_are_refused(file: Path) -> None:
     rewrite(file, model={"latent": 16, "hidden": 16})
-    with pytest.raises(ValueError, match=r"should be \(51, 16\), found \(51, 8\)"):
+    with pytest.raises(ValueError, match=r"coordinates\.axes should be \(16, 16\), found \(8, 8\)"):
         load_weights(file)
 
 

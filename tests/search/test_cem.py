@@ -12,10 +12,10 @@ from leaps.search import cem
 from leaps.search.cem import CEM, PAPER, CEMConfig, Initial
 
 
-def told(latents: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
-    """The mean after one iteration with these latents and scores."""
-    search = CEM(CEMConfig(len(latents), elite_fraction=elite_fraction), len(latents[0]), seed=0)
-    search.tell(np.array(latents, np.float32), np.array(scores))
+def told(points: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
+    """The mean after one iteration with these points and scores."""
+    search = CEM(CEMConfig(len(points), elite_fraction=elite_fraction), len(points[0]), seed=0)
+    search.tell(np.array(points, np.float32), np.array(scores))
     return search.mean
 
 
@@ -69,8 +69,8 @@ def test_a_search_that_never_scores_stays_finite_and_goes_on_exploring() -> None
 def test_the_search_climbs_to_the_best_place() -> None:
     search = CEM(CEMConfig(32, elite_fraction=0.2, decay=True), 3, seed=1)
     for _ in range(500):
-        latents = search.ask()
-        search.tell(latents, np.exp(-((latents + 2.0) ** 2).sum(axis=1)))
+        points = search.ask()
+        search.tell(points, np.exp(-((points + 2.0) ** 2).sum(axis=1)))
     assert search.mean == pytest.approx([-2, -2, -2], abs=0.2)
 
 
@@ -98,9 +98,9 @@ def test_the_population_is_spread_around_the_mean_by_sigma(sigma: float) -> None
 
 
 def test_the_population_has_a_row_per_latent_in_single_precision() -> None:
-    latents = CEM(CEMConfig(20), 7, seed=0).ask()
-    assert latents.shape == (20, 7)
-    assert latents.dtype == np.float32
+    points = CEM(CEMConfig(20), 7, seed=0).ask()
+    assert points.shape == (20, 7)
+    assert points.dtype == np.float32
 
 
 # Where it begins
@@ -184,13 +184,13 @@ def test_an_unknown_beginning_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("latents", "scores"), [((4, 3), (4,)), ((5, 2), (4,)), ((4, 2), (5,)), ((4, 2), (4, 1))]
+    ("points", "scores"), [((4, 3), (4,)), ((5, 2), (4,)), ((4, 2), (5,)), ((4, 2), (4, 1))]
 )
-def test_other_shapes_are_refused_by_name(latents: tuple[int, ...], scores: tuple[int, ...]) -> None:
+def test_other_shapes_are_refused_by_name(points: tuple[int, ...], scores: tuple[int, ...]) -> None:
     search = CEM(CEMConfig(population=4, elite_fraction=0.5), 2, seed=0)
     with pytest.raises(ValueError) as refusal:
-        search.tell(np.zeros(latents, np.float32), np.zeros(scores))
-    message = f"expected latents (4, 2) and scores (4,), found {latents} and {scores}"
+        search.tell(np.zeros(points, np.float32), np.zeros(scores))
+    message = f"expected points (4, 2) and scores (4,), found {points} and {scores}"
     assert str(refusal.value) == message
 
 

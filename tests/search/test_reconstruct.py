@@ -27,7 +27,7 @@ def found(program: str, seed: int = 0, iterations: int = 40) -> Reconstruction:
 
 def assert_same(one: Reconstruction, other: Reconstruction) -> None:
     assert np.array_equal(one.program, other.program)
-    assert np.array_equal(one.latent, other.latent)
+    assert np.array_equal(one.point, other.point)
     assert (one.r_mat, one.iterations) == (other.r_mat, other.iterations)
 
 
@@ -105,7 +105,7 @@ def test_the_r_mat_told_contains_no_bonus() -> None:
 @needs_shipped_weights
 def test_the_latent_told_is_that_of_the_program_told() -> None:
     result = found(HARD)
-    assert np.array_equal(shipped().decode(result.latent[None])[0], result.program)
+    assert np.array_equal(shipped().decode(result.point[None])[0], result.program)
 
 
 @needs_shipped_weights
@@ -147,7 +147,7 @@ def test_the_same_seed_is_the_same_search(program: str) -> None:
 
 @needs_shipped_weights
 def test_another_seed_is_another_search() -> None:
-    assert not np.array_equal(found(HARD, seed=0).latent, found(HARD, seed=1).latent)
+    assert not np.array_equal(found(HARD, seed=0).point, found(HARD, seed=1).point)
 
 
 # Refusals
