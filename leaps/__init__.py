@@ -1,7 +1,24 @@
-"""Programs as policies: short, readable programs that solve tasks, found from reward alone."""
+"""Programs as policies: short, readable programs that solve tasks, found from reward alone.
+
+>>> import leaps
+>>> leaps.solve("maze").solved
+True
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from leaps.registration import register_environments
+
+if TYPE_CHECKING:
+    from leaps.search.solve import Solution
 
 __version__ = "0.1.0"
 
 register_environments()
+
+
+def solve(task: Any, method: str = "climbs", seed: int = 0, **settings: Any) -> "Solution":
+    """Find a program for a task; see `leaps.search.solve.solve`."""
+    from leaps.search.solve import solve as search  # what it needs takes a second to import
+
+    return search(task, method, seed, **settings)

@@ -6,6 +6,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.search.search import State
+
 Initial = Literal["constant", "normal", "narrow"]
 
 
@@ -55,7 +57,10 @@ PAPER = {
     "stair-climber": CEMConfig(32, 0.25, 0.05, True, "narrow"),
     "top-off": CEMConfig(64, 0.25, 0.05, False, "narrow"),
 }
-"""the hyperparameters that the paper found best per task"""
+"""the hyperparameters that the paper found best per task, in its space"""
+
+ROBUST = CEMConfig(64, 0.25, 0.1, False, "narrow")
+"""from the paper's grid, what did best in the spaces trained here, over all tasks (docs/methods/search.md)"""
 
 
 class CEM:
@@ -69,6 +74,9 @@ class CEM:
     True
     """
 
+    ITERATIONS = 1000
+    """as many as the paper's searches have"""
+
     def __init__(self, config: CEMConfig, dimensions: int, seed: int) -> None:
         self.config = config
         self.rng = np.random.default_rng(seed)
@@ -77,6 +85,10 @@ class CEM:
         if config.initial != "constant":
             variance = {"normal": 1.0, "narrow": 0.1}[config.initial]
             self.mean = np.sqrt(variance) * self.rng.standard_normal(dimensions)
+
+    @property
+    def finished(self) -> bool:
+        return self.iteration >= self.ITERATIONS
 
     @property
     def sigma(self) -> float:
@@ -106,3 +118,10 @@ class CEM:
             weights = np.ones_like(weights)
         self.mean = weights @ points[elites] / weights.sum()
         self.iteration += 1
+
+    def state(self) -> State:
+        return {"rng": self.rng.bit_generator.state, "mean": self.mean, "iteration": self.iteration}
+
+    def restore(self, state: State) -> None:
+        self.rng.bit_generator.state = state["rng"]
+        self.mean, self.iteration = np.asarray(state["mean"]), state["iteration"]

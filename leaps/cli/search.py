@@ -1,0 +1,216 @@
+"""Commands that find programs: solve, imitate."""
+
+import sys
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.columns import Columns
+from rich.console import Group
+from rich.live import Live
+from rich.panel import Panel
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from leaps.cli.app import (
+    ExpressionOption,
+    FileArgument,
+    JsonOption,
+    SizeOption,
+    app,
+    err,
+    out,
+    parse_size,
+    print_json,
+    read_program,
+)
+from leaps.cli.programs import coloured
+from leaps.dsl.text import parse, to_line
+from leaps.karel.world import LANGUAGE
+
+if TYPE_CHECKING:
+    from leaps.search.solve import Solution, SolveConfig, Step
+
+SpaceOption = Annotated[
+    str, typer.Option("--space", help="leaps, p, pr or pl, a file of weights, or a folder of `leaps train`.")
+]
+INTERRUPTED = 130
+
+
+@app.command()
+def solve(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them.")],
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", "-m", help="climbs (ours), cem, cem-paper, random-8, random-64, cebs or hc."
+        ),
+    ] = "climbs",
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Search so many times, from --seed on.")] = 1,
+    budget: Annotated[
+        int | None, typer.Option("--budget", help="Programs evaluated at most; the method's own by default.")
+    ] = None,
+    size: SizeOption = None,
+    max_length: Annotated[
+        int, typer.Option("--max-length", help="Tokens of the longest program; the paper also tries 100.")
+    ] = 45,
+    space: SpaceOption = "leaps",
+    to: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where the result goes; out/TASK-METHOD-SEED by default."),
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Find a program that solves a task, from its reward alone.
+
+    Prints the program and its return on 1,000 worlds that the search never saw, and keeps a folder with the
+    program, a rollout as a GIF, the history of the search and its configuration. Ctrl-C ends a search; the
+    best program so far is kept.
+
+      leaps solve maze
+      leaps solve door-key --method hc --seeds 5
+    """
+    from leaps.search.save import make_folder, save_solution
+    from leaps.search.solve import SolveConfig
+    from leaps.search.solve import solve as search
+
+    solutions: list[Solution] = []
+    for number in range(seed, seed + seeds):
+        config = SolveConfig(task, method, number, budget, parse_size(size), space, max_length)
+        name = f"{task}-{method}-{number}"
+        folder = Path("out") / name if to is None else to if seeds == 1 else to / name
+        make_folder(folder)
+        with LiveView(config) as view:
+            solution = search(config, listener=view.show)
+        save_solution(solution, folder)
+        solutions.append(solution)
+        if not json_:
+            print_solution(solution, folder)
+        if solution.interrupted:
+            break
+    if json_:
+        print_json(solutions[0].summary() if seeds == 1 else summary_of(solutions))
+    elif seeds > 1:
+        print_summary(solutions)
+    if solutions[-1].interrupted:
+        sys.exit(INTERRUPTED)
+
+
+class LiveView:
+    """What a search is doing, while it does it; nothing where there is no terminal."""
+
+    def __init__(self, config: "SolveConfig") -> None:
+        self.config = config
+        self.live = Live(console=err, transient=True, auto_refresh=False)
+        self.shown = -1.0
+
+    def __enter__(self) -> "LiveView":
+        if err.is_terminal:
+            self.live.start()
+            self.live.update(f"{self.config.task}: getting ready …", refresh=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if err.is_terminal:
+            self.live.stop()
+
+    def show(self, step: "Step") -> None:
+        if not err.is_terminal or step.seconds - self.shown < 0.1:
+            return
+        self.shown = step.seconds
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="dim")
+        table.add_column()
+        table.add_row("task", f"{self.config.task}, {self.config.method}, seed {self.config.seed}")
+        table.add_row("best return", f"[bold]{step.best_so_far:.3f}[/bold] on {step.worlds} worlds")
+        table.add_row("", ProgressBar(total=1.0, completed=max(step.best_so_far, 0.0), width=30))
+        table.add_row(
+            "evaluations", f"{step.evaluations:,} ({step.evaluations / step.seconds:,.0f} a second)"
+        )
+        table.add_row("time", f"{step.seconds:.1f} s")
+        program = coloured(parse(" ".join(LANGUAGE.decode(step.program)), LANGUAGE))
+        self.live.update(Group(table, Panel(program, border_style="dim", padding=(0, 2))), refresh=True)
+
+
+def print_solution(solution: "Solution", folder: Path) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column()
+    config = solution.config
+    table.add_row("task", f"{config.task}, {config.method}, seed {config.seed}")
+    word = "[green]solved[/green]" if solution.solved else "not solved"
+    table.add_row("return", f"[bold]{solution.unseen_return:.3f}[/bold] on 1,000 unseen worlds: {word}")
+    table.add_row("", f"{solution.search_return:.3f} on the search's own {solution.worlds}")
+    table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
+    if solution.interrupted:
+        table.add_row("", "interrupted: this is the best so far")
+    table.add_row("kept in", str(folder))
+    panel = Panel(coloured(parse(solution.program, LANGUAGE)), border_style="dim", padding=(0, 2))
+    out.print(Columns([panel, table], padding=(0, 3)))
+
+
+def summary_of(solutions: "list[Solution]") -> dict[str, Any]:
+    return {
+        "task": solutions[0].config.task,
+        "method": solutions[0].config.method,
+        "seeds": len(solutions),
+        "return": mean(solution.unseen_return for solution in solutions),
+        "search_return": mean(solution.search_return for solution in solutions),
+        "solved": sum(solution.solved for solution in solutions),
+        "runs": [solution.summary() for solution in solutions],
+    }
+
+
+def print_summary(solutions: "list[Solution]") -> None:
+    returns = [solution.unseen_return for solution in solutions]
+    evaluations = sorted(solution.evaluations for solution in solutions)
+    solved = sum(solution.solved for solution in solutions)
+    out.print(
+        f"[bold]{mean(returns):.3f}[/bold] on unseen worlds on average (lowest {min(returns):.3f}); "
+        f"{solved} of {len(solutions)} solved; {evaluations[len(evaluations) // 2]:,} evaluations (median), "
+        f"{mean(solution.seconds for solution in solutions):.1f} s on average"
+    )
+
+
+@app.command()
+def imitate(
+    file: FileArgument = None,
+    expression: ExpressionOption = None,
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
+    iterations: Annotated[int, typer.Option("--iterations", min=1)] = 1000,
+    space: SpaceOption = "leaps",
+    json_: JsonOption = False,
+) -> None:
+    """Find a program that behaves as another does, by running that one only.
+
+    The paper's program reconstruction: a search in the space for the highest R_mat, which says how much of
+    what two programs do is the same, from 0 to 1.
+    """
+    from leaps.embedding.space import Space
+    from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, reconstruct
+
+    program = to_line(read_program(file, expression))
+    loaded = Space.load(space)
+    name = next((name for name, text in TEST_PROGRAMS.items() if text == program), "WHILE+2IF+IFELSE")
+    found = reconstruct(loaded, program, PAPER[name], seed, iterations)
+    text = loaded.text(found.program)
+    if json_:
+        print_json(
+            {
+                "program": program,
+                "found": text,
+                "seed": seed,
+                "space": space,
+                "r_mat": found.r_mat,
+                "score": found.r_mat + 0.1,
+                "iterations": found.iterations,
+            }
+        )
+        return
+    out.print(Panel(coloured(parse(text, LANGUAGE)), border_style="dim", padding=(0, 2), expand=False))
+    out.print(
+        f"R_mat [bold]{found.r_mat:.3f}[/bold] (the paper's table adds 0.1: {found.r_mat + 0.1:.2f}), "
+        f"found in iteration {found.iterations:,}"
+    )

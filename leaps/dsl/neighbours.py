@@ -1,0 +1,595 @@
+"""Change a program a little: the moves of searches that climb from program to program.
+
+A program is an array of token ids; a move cuts out a piece of it and puts another in its place, so that what
+comes out is a program again. Compiled code throughout: a search looks at tens of thousands of neighbours a
+second, and must not wait for them.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.language import Kind, Language
+from leaps.dsl.sample import (
+    ProgramDistribution,
+    Tables,
+    choose,
+    write_condition,
+    write_program,
+    write_statement,
+)
+from leaps.dsl.syntax import MAX_NESTING
+from leaps.dsl.text import PREFIX
+from leaps.jit import jit
+from leaps.randomness import Stream, below, seed_stream, uniform
+
+
+class Move(IntEnum):
+    """The ways to change a program. A node is a statement, a condition or a count, chosen evenly."""
+
+    REPLACE = 0
+    """a node by a fresh one of the same kind"""
+    INSERT = 1
+    """a fresh statement before or after a statement"""
+    DELETE = 2
+    """a statement"""
+    WRAP = 3
+    """some statements in a row into a fresh loop or conditional"""
+    UNWRAP = 4
+    """a loop or conditional: only a block of it stays"""
+    COPY = 5
+    """a statement to another place"""
+    EXCHANGE = 6
+    """two statements for each other"""
+    CROSS = 7
+    """a node by one of the same kind of another program"""
+    ADJUST = 8
+    """a single action, perception or count by another, or negate a condition"""
+    REHEAD = 9
+    """a loop or conditional by another around the same block"""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How large a program may become."""
+
+    length: int = 45
+    """tokens"""
+    nesting: int = 4
+    """loops and conditionals within each other"""
+    in_a_row: int = 6
+    """statements of one block"""
+
+    def __post_init__(self) -> None:
+        shortest = len(PREFIX) + 2
+        if self.length < shortest or self.in_a_row < 1 or not 0 <= self.nesting <= MAX_NESTING:
+            raise ValueError(
+                f"expected a length of {shortest} or more, 1 or more statements in a row and a nesting "
+                f"from 0 to {MAX_NESTING}, found {self.length}, {self.in_a_row} and {self.nesting}"
+            )
+
+
+class Nodes(NamedTuple):
+    """The pieces of a program that can be cut out, in the order of the text. Only the first `count` count."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    """one past the last token"""
+    kind: NDArray[np.int64]
+    """STATEMENT, CONDITION or COUNT"""
+    nesting: NDArray[np.int64]
+    """in how many loops and conditionals it stands"""
+    parent: NDArray[np.int64]
+    """where the block begins that a statement stands in: siblings have the same"""
+
+
+STATEMENT, CONDITION, COUNT = range(3)
+
+_ACTION, _PERCEPTION, _COUNT = int(Kind.ACTION), int(Kind.PERCEPTION), int(Kind.COUNT)
+_NOT, _OPEN_C, _CLOSE_C = int(Kind.NOT), int(Kind.OPEN_C), int(Kind.CLOSE_C)
+_WHILE, _OPEN_W, _CLOSE_W = int(Kind.WHILE), int(Kind.OPEN_W), int(Kind.CLOSE_W)
+_REPEAT, _OPEN_R, _CLOSE_R = int(Kind.REPEAT), int(Kind.OPEN_R), int(Kind.CLOSE_R)
+_IF, _IFELSE, _OPEN_I, _CLOSE_I = int(Kind.IF), int(Kind.IFELSE), int(Kind.OPEN_I), int(Kind.CLOSE_I)
+_ELSE, _OPEN_E, _CLOSE_E = int(Kind.ELSE), int(Kind.OPEN_E), int(Kind.CLOSE_E)
+_BEGIN = len(PREFIX)
+_LONGEST_HEAD = 9
+"""tokens that a loop or conditional has besides its block, at most"""
+_TRIES = 30
+"""moves tried before a program is left as it is"""
+
+
+@jit
+def length_of(tokens: NDArray[np.uint8], pad: int) -> int:
+    """Tokens of a program without its padding."""
+    length = len(tokens)
+    while length > 0 and tokens[length - 1] == pad:
+        length -= 1
+    return length
+
+
+@jit
+def find_nodes(
+    tokens: NDArray[np.uint8],
+    length: int,
+    kinds: NDArray[np.uint8],
+    nodes: Nodes,
+    opened: NDArray[np.int64],
+    blocks: NDArray[np.int64],
+) -> int:
+    """List the nodes of a program and return how many there are.
+
+    `opened` and `blocks` are stacks: the statements that are not over yet, and where each block begins.
+    """
+    count = depth = 0
+    blocks[0] = _BEGIN
+    for at in range(_BEGIN, length - 1):
+        kind = kinds[tokens[at]]
+        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
+            nodes.start[count], nodes.end[count] = at, at + 1
+            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = STATEMENT, depth, blocks[depth]
+            if kind != _ACTION:
+                opened[depth] = count
+                depth += 1
+            count += 1
+        elif kind == _COUNT:
+            nodes.start[count], nodes.end[count] = at, at + 1
+            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = COUNT, depth, -1
+            count += 1
+        elif kind == _OPEN_C and kinds[tokens[at - 1]] != _NOT:
+            end = at + 3 if kinds[tokens[at + 1]] != _NOT else at + 6
+            nodes.start[count], nodes.end[count] = at, end
+            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = CONDITION, depth, -1
+            count += 1
+        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
+            blocks[depth] = at + 1
+        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_E) or (kind == _CLOSE_I and kinds[tokens[at + 1]] != _ELSE):
+            depth -= 1
+            nodes.end[opened[depth]] = at + 1
+    return count
+
+
+@jit
+def within(
+    tokens: NDArray[np.uint8], length: int, kinds: NDArray[np.uint8], nesting: int, in_a_row: int
+) -> bool:
+    """Say whether a program keeps to the limits (of which its length is not one)."""
+    depth = 0
+    rows = np.zeros(nesting + 2, np.int64)
+    for at in range(_BEGIN, length - 1):
+        kind = kinds[tokens[at]]
+        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
+            rows[depth] += 1
+            if rows[depth] > in_a_row:
+                return False
+        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
+            depth += 1
+            if depth > nesting:
+                return False
+            rows[depth] = 0
+        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_I, _CLOSE_E):
+            depth -= 1
+    return True
+
+
+@jit
+def _splice(
+    out: NDArray[np.uint8],
+    tokens: NDArray[np.uint8],
+    length: int,
+    start: int,
+    end: int,
+    piece: NDArray[np.uint8],
+    size: int,
+) -> int:
+    """Write the program with tokens[start:end] replaced by a piece; its length, or -1 if it is too long."""
+    total = length - (end - start) + size
+    if total > len(out):
+        return -1
+    out[:start] = tokens[:start]
+    out[start : start + size] = piece[:size]
+    out[start + size : total] = tokens[end:length]
+    return total
+
+
+@jit
+def _siblings(nodes: Nodes, count: int, node: int) -> int:
+    """How many statements stand in the same block, this one included."""
+    number = 0
+    for other in range(count):
+        number += nodes.kind[other] == STATEMENT and nodes.parent[other] == nodes.parent[node]
+    return number
+
+
+@jit
+def _last_of_block(nodes: Nodes, count: int, node: int) -> int:
+    """The last statement of the block that a node stands in; the node itself if it is no statement."""
+    last = node
+    if nodes.kind[node] == STATEMENT:
+        for other in range(node + 1, count):
+            if nodes.kind[other] == STATEMENT and nodes.parent[other] == nodes.parent[node]:
+                last = other
+    return last
+
+
+@jit
+def _pick(stream: Stream, nodes: Nodes, count: int, kind: int) -> int:
+    """Choose a node of one kind evenly; -1 if there is none."""
+    number = 0
+    for node in range(count):
+        number += nodes.kind[node] == kind
+    if number == 0:
+        return -1
+    chosen = below(stream, number)
+    for node in range(count):
+        if nodes.kind[node] == kind:
+            if chosen == 0:
+                return node
+            chosen -= 1
+    return -1
+
+
+_M_REPLACE, _M_INSERT, _M_DELETE, _M_WRAP = (
+    int(m) for m in (Move.REPLACE, Move.INSERT, Move.DELETE, Move.WRAP)
+)
+_M_UNWRAP, _M_COPY, _M_EXCHANGE = (int(m) for m in (Move.UNWRAP, Move.COPY, Move.EXCHANGE))
+_M_CROSS, _M_ADJUST, _M_REHEAD = int(Move.CROSS), int(Move.ADJUST), int(Move.REHEAD)
+
+
+class Scratch(NamedTuple):
+    """Room to work in, allocated once per batch."""
+
+    nodes: Nodes
+    others: Nodes
+    opened: NDArray[np.int64]
+    blocks: NDArray[np.int64]
+    piece: NDArray[np.uint8]
+
+
+@jit
+def _scratch(length: int) -> Scratch:
+    return Scratch(
+        Nodes(
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+        ),
+        Nodes(
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+            np.empty(length, np.int64),
+        ),
+        np.empty(length, np.int64),
+        np.empty(length, np.int64),
+        np.empty(length, np.uint8),
+    )
+
+
+Words = tuple[NDArray[np.uint8], NDArray[np.uint8], int]
+"""a language: the first token of each kind, the kinds of the tokens, the padding"""
+
+
+@jit
+def _replace(
+    stream: Stream,
+    tables: Tables,
+    first: NDArray[np.uint8],
+    tokens: NDArray[np.uint8],
+    length: int,
+    count: int,
+    depth: int,
+    room: Scratch,
+    out: NDArray[np.uint8],
+) -> int:
+    nodes, piece = room.nodes, room.piece
+    # To the grammar, two statements in a row are a statement, too: one that goes on to its block's end.
+    rows = 0
+    for node in range(count):
+        rows += _last_of_block(nodes, count, node) > node
+    node = below(stream, count + rows)
+    last = node
+    if node >= count:
+        row, node = node - count, 0
+        while True:
+            last = _last_of_block(nodes, count, node)
+            if last > node:
+                if row == 0:
+                    break
+                row -= 1
+            node += 1
+    if nodes.kind[node] == STATEMENT:
+        size = write_statement(stream, tables, first, piece, 0, depth, nodes.nesting[node])
+        if size > len(piece):
+            return -1
+    elif nodes.kind[node] == CONDITION:
+        size = write_condition(stream, tables, first, piece, 0)
+    else:
+        piece[0] = first[_COUNT] + below(stream, first[_COUNT + 1] - first[_COUNT])
+        size = 1
+    return _splice(out, tokens, length, nodes.start[node], nodes.end[last], piece, size)
+
+
+@jit
+def _adjust(
+    stream: Stream,
+    words: Words,
+    tokens: NDArray[np.uint8],
+    length: int,
+    piece: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+) -> int:
+    first, kinds, _ = words
+    at = below(stream, length - _BEGIN) + _BEGIN
+    kind = kinds[tokens[at]]
+    if kind == _NOT:  # take the negation away
+        piece[0] = tokens[at + 2]
+        return _splice(out, tokens, length, at, at + 4, piece, 1)
+    if kind == _OPEN_C and kinds[tokens[at + 1]] == _PERCEPTION and kinds[tokens[at - 1]] != _NOT:
+        piece[0], piece[1], piece[2], piece[3] = first[_NOT], first[_OPEN_C], tokens[at + 1], first[_CLOSE_C]
+        return _splice(out, tokens, length, at + 1, at + 2, piece, 4)
+    if kind not in (_ACTION, _PERCEPTION, _COUNT):
+        return -1
+    piece[0] = first[kind] + below(stream, first[kind + 1] - first[kind])
+    return -1 if piece[0] == tokens[at] else _splice(out, tokens, length, at, at + 1, piece, 1)
+
+
+@jit
+def _enclose(
+    stream: Stream,
+    tables: Tables,
+    first: NDArray[np.uint8],
+    body: NDArray[np.uint8],
+    piece: NDArray[np.uint8],
+) -> int:
+    """Write a fresh loop or IF around a body; its length, or -1 if there is no room."""
+    size = len(body)
+    if size + _LONGEST_HEAD > len(piece):
+        return -1
+    kind = below(stream, 3)
+    if kind == 0:
+        piece[0] = first[_REPEAT]
+        piece[1] = first[_COUNT] + below(stream, first[_COUNT + 1] - first[_COUNT])
+        at, opening, closing = 2, _OPEN_R, _CLOSE_R
+    else:
+        piece[0] = first[_WHILE] if kind == 1 else first[_IF]
+        at = write_condition(stream, tables, first, piece, 1)
+        opening, closing = (_OPEN_W, _CLOSE_W) if kind == 1 else (_OPEN_I, _CLOSE_I)
+    piece[at] = first[opening]
+    piece[at + 1 : at + 1 + size] = body
+    piece[at + 1 + size] = first[closing]
+    return at + 2 + size
+
+
+@jit
+def _wrap(
+    stream: Stream,
+    tables: Tables,
+    first: NDArray[np.uint8],
+    tokens: NDArray[np.uint8],
+    length: int,
+    count: int,
+    node: int,
+    room: Scratch,
+    out: NDArray[np.uint8],
+) -> int:
+    nodes = room.nodes
+    last = node
+    while uniform(stream) < 0.5:  # this statement, and perhaps those after it
+        following = -1
+        for candidate in range(last + 1, count):
+            if nodes.kind[candidate] == STATEMENT and nodes.start[candidate] == nodes.end[last]:
+                following = candidate
+        if following < 0:
+            break
+        last = following
+    start, end = nodes.start[node], nodes.end[last]
+    size = _enclose(stream, tables, first, tokens[start:end], room.piece)
+    return -1 if size < 0 else _splice(out, tokens, length, start, end, room.piece, size)
+
+
+@jit
+def _block(stream: Stream, nodes: Nodes, count: int, node: int) -> tuple[int, int]:
+    """Where the block of a loop or conditional begins and ends; of an IFELSE, either one."""
+    start, blocks = -1, 0
+    for candidate in range(node + 1, count):
+        first_inside = (
+            nodes.kind[candidate] == STATEMENT
+            and nodes.end[candidate] < nodes.end[node]
+            and nodes.nesting[candidate] == nodes.nesting[node] + 1
+            and nodes.start[candidate] == nodes.parent[candidate]
+        )
+        if first_inside:
+            blocks += 1
+            if below(stream, blocks) == 0:
+                start = nodes.parent[candidate]
+    end = start
+    for candidate in range(node + 1, count):
+        if nodes.kind[candidate] == STATEMENT and nodes.parent[candidate] == start:
+            end = nodes.end[candidate]
+    return start, end
+
+
+@jit
+def _exchange(
+    tokens: NDArray[np.uint8],
+    length: int,
+    one: int,
+    other: int,
+    nodes: Nodes,
+    piece: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+) -> int:
+    if nodes.start[other] < nodes.start[one]:
+        one, other = other, one
+    a, b, c, d = nodes.start[one], nodes.end[one], nodes.start[other], nodes.end[other]
+    if c < b:  # one within the other, or the same
+        return -1
+    piece[: d - c] = tokens[c:d]
+    piece[d - c : d - b] = tokens[b:c]
+    piece[d - b : d - a] = tokens[a:b]
+    return _splice(out, tokens, length, a, d, piece, d - a)
+
+
+@jit
+def _move(
+    stream: Stream,
+    tables: Tables,
+    words: Words,
+    move: int,
+    tokens: NDArray[np.uint8],
+    other: NDArray[np.uint8],
+    depth: int,
+    room: Scratch,
+    out: NDArray[np.uint8],
+) -> int:
+    """Make one move; the new program's length, or -1 if it can't be made. Limits are checked elsewhere.
+
+    depth: how deep in the grammar fresh statements begin (see ProgramDistribution.max_depth).
+    """
+    first, kinds, pad = words
+    nodes, piece = room.nodes, room.piece
+    length = length_of(tokens, pad)
+    count = find_nodes(tokens, length, kinds, nodes, room.opened, room.blocks)
+    if move == _M_REPLACE:
+        return _replace(stream, tables, first, tokens, length, count, depth, room, out)
+    if move == _M_ADJUST:
+        return _adjust(stream, words, tokens, length, piece, out)
+    if move == _M_CROSS:
+        node = below(stream, count)
+        theirs = find_nodes(other, length_of(other, pad), kinds, room.others, room.opened, room.blocks)
+        donor = _pick(stream, room.others, theirs, nodes.kind[node])
+        if donor < 0:
+            return -1
+        start, end = room.others.start[donor], room.others.end[donor]
+        return _splice(out, tokens, length, nodes.start[node], nodes.end[node], other[start:end], end - start)
+    node = _pick(stream, nodes, count, STATEMENT)
+    start, end = nodes.start[node], nodes.end[node]
+    if move == _M_INSERT:
+        at = start if below(stream, 2) == 0 else end
+        size = write_statement(stream, tables, first, piece, 0, depth, nodes.nesting[node])
+        return -1 if size > len(piece) else _splice(out, tokens, length, at, at, piece, size)
+    if move == _M_DELETE:
+        return -1 if _siblings(nodes, count, node) < 2 else _splice(out, tokens, length, start, end, piece, 0)
+    if move == _M_WRAP:
+        return _wrap(stream, tables, first, tokens, length, count, node, room, out)
+    if move in (_M_UNWRAP, _M_REHEAD):
+        if end - start == 1:  # an action
+            return -1
+        inside, stop = _block(stream, nodes, count, node)
+        body = tokens[inside:stop]
+        if move == _M_UNWRAP:
+            return _splice(out, tokens, length, start, end, body, len(body))
+        size = _enclose(stream, tables, first, body, piece)
+        return -1 if size < 0 else _splice(out, tokens, length, start, end, piece, size)
+    target = _pick(stream, nodes, count, STATEMENT)
+    if move == _M_COPY:
+        at = nodes.start[target] if below(stream, 2) == 0 else nodes.end[target]
+        return _splice(out, tokens, length, at, at, tokens[start:end], end - start)
+    return _exchange(tokens, length, node, target, nodes, piece, out)
+
+
+@jit
+def _write_neighbours(
+    stream: Stream,
+    tables: Tables,
+    words: Words,
+    shares: NDArray[np.float64],
+    limits: tuple[int, int],
+    depth: int,
+    programs: NDArray[np.uint8],
+    others: NDArray[np.uint8],
+    out: NDArray[np.uint8],
+    moves: NDArray[np.uint8],
+) -> None:
+    _, kinds, pad = words
+    room = _scratch(out.shape[1])
+    for row in range(len(out)):
+        tokens = programs[row % len(programs)]
+        for _ in range(_TRIES):
+            move = choose(stream, shares)
+            other = others[below(stream, len(others))]
+            length = _move(stream, tables, words, move, tokens, other, depth, room, out[row])
+            if length > 0 and within(out[row], length, kinds, limits[0], limits[1]):
+                out[row, length:] = pad
+                moves[row] = move
+                break
+        else:
+            out[row] = tokens
+            moves[row] = len(shares)
+
+
+class Neighbourhood:
+    """Draws neighbours of programs, and fresh programs, within limits.
+
+    The random stream is part of it: the same seed gives the same neighbours.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        distribution: ProgramDistribution,
+        limits: Limits,
+        shares: dict[Move, float],
+        seed: int,
+        depth: int = 1,
+    ) -> None:
+        if not shares or min(shares.values()) < 0 or sum(shares.values()) <= 0:
+            raise ValueError(f"the moves' shares must be 0 or more, and some more than 0, found {shares}")
+        self.language, self.limits, self.depth = language, limits, depth
+        self.shares = np.cumsum([shares.get(move, 0.0) for move in Move])
+        self.stream = np.zeros(1, np.uint64)
+        seed_stream(self.stream, seed, 0)
+        self._tables = distribution.tables()
+        self._words = (language.first, language.kinds, language.pad)
+
+    def fresh(self, count: int) -> NDArray[np.uint8]:
+        """[count, length] programs from the distribution."""
+        out = np.empty((count, self.limits.length), np.uint8)
+        _write_fresh(self.stream, self._tables, self._words, (self.limits.nesting, self.limits.in_a_row), out)
+        return out
+
+    def draw(
+        self, programs: NDArray[np.uint8], count: int, others: NDArray[np.uint8] | None = None
+    ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """[count, length] neighbours of programs [n, length], those in turn, and the moves that made them.
+
+        others: what pieces may be taken from. A program that no move fits comes back unchanged, its move
+        being len(Move).
+        """
+        out = np.empty((count, self.limits.length), np.uint8)
+        moves = np.empty(count, np.uint8)
+        _write_neighbours(
+            self.stream,
+            self._tables,
+            self._words,
+            self.shares,
+            (self.limits.nesting, self.limits.in_a_row),
+            self.depth,
+            programs,
+            programs if others is None else others,
+            out,
+            moves,
+        )
+        return out, moves
+
+
+@jit
+def _write_fresh(
+    stream: Stream,
+    tables: Tables,
+    words: Words,
+    limits: tuple[int, int],
+    out: NDArray[np.uint8],
+) -> None:
+    first, kinds, pad = words
+    for row in range(len(out)):
+        while True:
+            write_program(stream, tables, first, out[row], pad)
+            if within(out[row], length_of(out[row], pad), kinds, limits[0], limits[1]):
+                break

@@ -1,0 +1,80 @@
+"""HC, hill climbing over programs: the strongest search among the peers (ICLR 2024).
+
+From a random program, draw neighbours, each with one node replaced; go to the first that is strictly better;
+when none of 250 is, begin anew.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.neighbours import Neighbourhood
+from leaps.search.objective import DROPPED
+from leaps.search.search import Programs, Scores, State
+
+
+@dataclass(frozen=True)
+class HillClimbConfig:
+    neighbours: int = 250
+    """that are looked at before a climb is given up"""
+    batch: int = 25
+    """neighbours that are scored at once; those after the first better one were scored in vain"""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch <= self.neighbours:
+            raise ValueError(f"expected 1 ≤ batch ≤ neighbours, found {self}")
+
+
+class HillClimb:
+    """Ask for programs, tell their scores, repeat."""
+
+    finished = False
+
+    def __init__(self, config: HillClimbConfig, neighbourhood: Neighbourhood) -> None:
+        self.config, self.neighbourhood = config, neighbourhood
+        self.program: NDArray[np.uint8] | None = None
+        self.score = DROPPED
+        self.tried = 0
+        self.asked: Programs = np.zeros((0, 0), np.uint8)
+
+    @property
+    def rival(self) -> NDArray[np.uint8] | None:
+        return None
+
+    def ask(self) -> Programs:
+        if self.program is None:
+            self.asked = self.neighbourhood.fresh(1)
+        else:
+            self.asked, _ = self.neighbourhood.draw(self.program[None], self.config.batch)
+        return self.asked
+
+    def tell(self, scores: Scores) -> None:
+        if self.program is None:
+            self.program, self.score, self.tried = self.asked[0], float(scores[0]), 0
+            return
+        better = np.nonzero(scores > self.score)[0]
+        if len(better):
+            self.program, self.score, self.tried = self.asked[better[0]], float(scores[better[0]]), 0
+            return
+        self.tried += len(scores)
+        if self.tried >= self.config.neighbours:
+            self.program = None
+
+    def worlds_changed(self) -> None:
+        """Begin anew: what was known of the present program is no longer true."""
+        self.program = None
+
+    def state(self) -> State:
+        return {
+            "stream": self.neighbourhood.stream,
+            "program": self.program,
+            "score": self.score,
+            "tried": self.tried,
+        }
+
+    def restore(self, state: State) -> None:
+        self.neighbourhood.stream[:] = np.asarray(state["stream"], np.uint64)
+        program = state["program"]
+        self.program = None if program is None else np.asarray(program, np.uint8)
+        self.score, self.tried = state["score"], state["tried"]

@@ -1,0 +1,325 @@
+"""From a task to a program: run a search until it has found one that holds."""
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.mask import SHORTEST
+from leaps.evaluate import evaluate
+from leaps.karel.world import LANGUAGE, Worlds
+from leaps.search.methods import Method, Setting, get_method
+from leaps.search.objective import PERFECT, Objective
+from leaps.search.search import Programs, Scores, Search
+from leaps.search.simplify import simplify
+from leaps.tasks import Task, get
+
+UNSEEN = 1000
+"""worlds that the final program is judged on"""
+CHECKED = 1000
+"""worlds on which a program that seems perfect is checked before that is believed"""
+ADDED = 16
+"""worlds that broke it and are kept, at most, each time"""
+CHECK_EVERY = 10_000
+"""evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
+MOST_WORLDS = 256
+SIMPLIFYING = 3
+"""attempts to simplify a program, each on more worlds"""
+SIMPLIFIED_ON = 100
+"""fresh worlds that a simpler program must be as good on, besides those of the search"""
+SHORTLIST = 16
+"""programs that the final one is chosen from"""
+
+# Worlds come from a seed; those of the search, of its checks and of the final judgement never meet.
+_SEARCH, _CHECK, _UNSEEN = (purpose << 40 for purpose in (1, 2, 3))
+
+
+@dataclass(frozen=True)
+class SolveConfig:
+    """All that a search depends on: the same, twice, gives the same program."""
+
+    task: str
+    method: str = "climbs"
+    seed: int = 0
+    budget: int | None = None
+    """evaluations; the method's own if not given"""
+    size: tuple[int, int] | None = None
+    space: str = "leaps"
+    max_length: int = 45
+    """tokens of the longest program"""
+    worlds: int | None = None
+    """that programs are tried on; the method's own number if not given"""
+
+    def __post_init__(self) -> None:
+        get_method(self.method)
+        for name, least in (("budget", 1), ("worlds", 1), ("seed", 0), ("max_length", SHORTEST)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name} must be at least {least}, found {value}")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One round of asking and telling, for those who watch."""
+
+    round: int
+    evaluations: int
+    seconds: float
+    mean: float
+    """score of those asked about; what was given up on the way counts as 0"""
+    best: float
+    """score of the best of them"""
+    best_so_far: float
+    program: NDArray[np.uint8]
+    """the best so far"""
+    worlds: int
+    search: Search
+    asked: Programs
+    scores: Scores
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a search found."""
+
+    config: SolveConfig
+    task: Task = field(repr=False)
+    program: str
+    search_return: float
+    """on the search's own worlds"""
+    unseen_return: float
+    """on UNSEEN worlds that the search never saw"""
+    found: str
+    """the program as it was found, before it was simplified"""
+    evaluations: int
+    """until it was found"""
+    rollouts: int
+    seconds: float
+    """of searching, the final judgement not included"""
+    worlds: int
+    """that programs were tried on in the end"""
+    interrupted: bool
+    history: list[dict[str, Any]] = field(repr=False)
+    """whenever the best program changed: round, evaluations, score, worlds, program"""
+
+    @property
+    def solved(self) -> bool:
+        """Whether the program is perfect on all the unseen worlds."""
+        return self.unseen_return >= PERFECT
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "task": self.config.task,
+            "method": self.config.method,
+            "seed": self.config.seed,
+            "program": self.program,
+            "found": self.found,
+            "return": self.unseen_return,
+            "search_return": self.search_return,
+            "evaluations": self.evaluations,
+            "rollouts": self.rollouts,
+            "seconds": self.seconds,
+            "solved": self.solved,
+            "interrupted": self.interrupted,
+            "worlds": self.worlds,
+            "config": asdict(self.config),
+        }
+
+
+Listener = Callable[[Step], object]
+
+
+class Run:
+    """A search at work."""
+
+    def __init__(self, config: SolveConfig, task: Task | None = None) -> None:
+        self.config = config
+        self.task = task or get(config.task)
+        self.method: Method = get_method(config.method)
+        self.size = self.task.check_size(config.size)
+        self.objective = Objective(
+            self.task,
+            self.task.worlds(config.worlds or self.method.worlds, _SEARCH + config.seed, self.size),
+        )
+        self.search = self.method.build(Setting(config.task, config.space, config.seed, config.max_length))
+        self.budget = config.budget or self.method.budget
+        self.round = 0
+        self.best: tuple[float, NDArray[np.uint8]] | None = None
+        self.shortlist: dict[bytes, float] = {}
+        self.history: list[dict[str, Any]] = []
+        self.solved = False
+        self._drawn = 0
+        self._next_check = CHECK_EVERY
+        self._in_a_row = 0
+        self._begin = time.perf_counter()
+
+    @property
+    def finished(self) -> bool:
+        return self.solved or self.search.finished or self.objective.evaluations >= self.budget
+
+    def step(self) -> Step:
+        """Ask, evaluate, tell."""
+        asked = self.search.ask()
+        left = self.budget - self.objective.evaluations
+        tried = asked[:left]
+        scores = self.objective.scores(tried, self.search.rival)
+        if len(tried) == len(asked):  # else the search is over, and need not know
+            self.search.tell(scores)
+        self.round += 1
+        top = int(scores.argmax())
+        self._note(tried[top], float(scores[top]))
+        self._in_a_row = self._in_a_row + 1 if scores[top] >= PERFECT else 0
+        if self.method.hunts:
+            assert self.best is not None
+            if self.best[0] >= PERFECT or self.objective.evaluations >= self._next_check:
+                self._check()
+        elif self._in_a_row >= self.method.in_a_row:
+            self.solved = True
+        assert self.best is not None
+        return Step(
+            self.round,
+            self.objective.evaluations,
+            time.perf_counter() - self._begin,
+            float(np.maximum(scores, 0).mean()),
+            float(scores[top]),
+            self.best[0],
+            self.best[1],
+            self.objective.worlds.count,
+            self.search,
+            tried,
+            scores,
+        )
+
+    def _note(self, program: NDArray[np.uint8], score: float) -> None:
+        """Remember a program if it is among the best."""
+        key = program.tobytes()
+        self.shortlist[key] = score
+        if len(self.shortlist) > 4 * SHORTLIST:
+            ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])
+            self.shortlist = dict(ranked[:SHORTLIST])
+        if self.best is None or score > self.best[0]:
+            self.best = score, program.copy()
+            self.history.append(
+                {
+                    "round": self.round,
+                    "evaluations": self.objective.evaluations,
+                    "score": score,
+                    "worlds": self.objective.worlds.count,
+                    "program": _text(program),
+                }
+            )
+
+    def _fresh_worlds(self, count: int) -> Worlds:
+        """Worlds that nobody has seen yet; not those of the final judgement."""
+        first = self._drawn
+        self._drawn += count
+        return self.task.worlds(count, _CHECK + self.config.seed, self.size, first=first)
+
+    def _check(self) -> None:
+        """Believe the best program's score only if many fresh worlds agree; else learn from those."""
+        assert self.best is not None
+        self._next_check = self.objective.evaluations + CHECK_EVERY
+        score, program = self.best
+        fresh = self._fresh_worlds(CHECKED)
+        returns = self.objective.returns(program[None], fresh)[0]
+        if returns.mean() >= PERFECT:
+            self.solved = True
+            return
+        if returns.mean() >= score or self.objective.worlds.count >= MOST_WORLDS:
+            return
+        # The worst of them first; in their order, where equal.
+        self.objective.add(fresh.take(np.argsort(returns, kind="stable")[:ADDED]))
+        self.search.worlds_changed()
+        # What was best on fewer worlds is compared anew.
+        known = np.stack([np.frombuffer(key, np.uint8) for key in self.shortlist])
+        scores = self.objective.returns(known).mean(axis=1)
+        self.shortlist = {row.tobytes(): float(score) for row, score in zip(known, scores, strict=True)}
+        top = int(scores.argmax())
+        self.best = float(scores[top]), known[top].copy()
+
+    def result(self, interrupted: bool = False) -> Solution:
+        """Choose among the best programs on fresh worlds, and judge the choice on others."""
+        assert self.best is not None
+        evaluations, program = self.objective.evaluations, self.best[1]
+        if not (self.solved and self.method.hunts):
+            ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])[:SHORTLIST]
+            candidates = np.stack([np.frombuffer(key, np.uint8) for key, _ in ranked])
+            returns = self.objective.returns(candidates, self._fresh_worlds(CHECKED))
+            program = candidates[int(returns.mean(axis=1).argmax())]
+        found = program
+        if self.method.hunts:
+            program = self._simplified(program)
+        seconds = time.perf_counter() - self._begin
+        unseen = evaluate(
+            program[None], self.task, episodes=UNSEEN, seed=_UNSEEN + self.config.seed, size=self.size
+        )
+        return Solution(
+            self.config,
+            self.task,
+            _text(program),
+            float(self.objective.returns(program[None]).mean()),
+            float(unseen.mean_return[0]),
+            _text(found),
+            evaluations,
+            self.objective.rollouts,
+            seconds,
+            self.objective.worlds.count,
+            interrupted,
+            self.history,
+        )
+
+    def _simplified(self, program: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Shorten the program, and believe that it is as good only if many fresh worlds agree."""
+        trial = Objective(self.task, Worlds.join([self.objective.worlds, self._fresh_worlds(SIMPLIFIED_ON)]))
+        for attempt in range(SIMPLIFYING):
+            simpler = simplify(program, trial, self.config.seed + attempt)
+            fresh = self._fresh_worlds(CHECKED)
+            before, after = self.objective.returns(np.stack([program, simpler]), fresh)
+            if after.mean() >= before.mean():
+                return simpler
+            trial.add(fresh.take(np.argsort(after - before, kind="stable")[:ADDED]))
+        return program
+
+
+def _text(program: NDArray[np.uint8]) -> str:
+    return " ".join(LANGUAGE.decode(program))
+
+
+def solve(
+    task: str | Task | SolveConfig,
+    method: str = "climbs",
+    seed: int = 0,
+    *,
+    listener: Listener = id,
+    **settings: Any,
+) -> Solution:
+    """Find a program for a task.
+
+    >>> solve("stair-climber").solved
+    True
+
+    The task is a name, a task of your own, or a whole configuration. Interrupted (KeyboardInterrupt), it
+    returns the best so far.
+    """
+    own = task if isinstance(task, Task) else None
+    if isinstance(task, SolveConfig):
+        config = task
+    else:
+        config = SolveConfig(task.name if own else str(task), method, seed, **settings)  # type: ignore[union-attr]
+    run = Run(config, own)
+    interrupted = False
+    try:
+        while not run.finished:
+            listener(run.step())
+    except KeyboardInterrupt:
+        if run.best is None:
+            raise
+        interrupted = True
+    except ValueError as error:  # a task's value that is no number, say
+        if run.best is None:
+            raise
+        raise ValueError(f"{error}. The best program before that: {_text(run.best[1])}") from None
+    return run.result(interrupted)
