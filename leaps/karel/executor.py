@@ -94,6 +94,8 @@ class Rollouts:
 
 
 NO_ACTION = 255
+GRAIN = 256
+"""rollouts that are worth a thread of their own, if nothing is known of how long they are"""
 
 
 @jit
@@ -200,6 +202,7 @@ def run(
     own_worlds: bool = False,
     want_actions: bool = False,
     want_final: bool = False,
+    grain: int = GRAIN,
 ) -> Rollouts:
     """Run every program in every world. With a task's hooks, returns are what the task pays at the end.
 
@@ -237,7 +240,7 @@ def run(
             last,
         ),
         shape[0] * shape[1],
-        grain=256,
+        grain=grain,
     )
     return Rollouts(
         outcome,

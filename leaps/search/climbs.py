@@ -1,8 +1,9 @@
 """Our search: many climbs from programs of the learned space, the promising ones longer.
 
 A climb goes from a program to a neighbour that is no worse. Most end on a plateau, and some go straight to
-the top; nobody knows beforehand which. So climbs take part in a tournament: after a round, the better half
-goes on, with twice the evaluations; and when one is left, another tournament begins.
+the top; nobody knows beforehand which. So climbs take part in a tournament: each goes on until it has waited
+long enough for something better, then the better half goes on and is given twice the patience; and when one
+is left, another tournament begins.
 """
 
 from collections.abc import Callable
@@ -34,11 +35,12 @@ MOVES = {
 class ClimbsConfig:
     """How the evaluations are shared out."""
 
-    climbs: int = 8
+    climbs: int = 16
     """that a tournament begins with"""
-    first_round: int = 2000
-    """evaluations of each climb in the first round; each later round has twice as many"""
-    starts: int = 64
+    patience: int = 1000
+    """evaluations without a better program that end a climb's turn in the first round; twice as many in each
+    later round"""
+    starts: int = 32
     """programs that a climb's first is the best of"""
     batch: int = 16
     """neighbours that are scored at once"""
@@ -55,8 +57,8 @@ class Climb:
 
     program: NDArray[np.uint8] | None = None
     score: float = DROPPED
-    spent: int = 0
-    """evaluations of this round"""
+    waited: int = 0
+    """evaluations since it last came to a better program, of this round"""
 
 
 class Climbs:
@@ -81,7 +83,7 @@ class Climbs:
         self.climbs = [Climb() for _ in range(self.config.climbs)]
         self.active = 0
         """which of the climbs has its turn"""
-        self.round_length = self.config.first_round
+        self.patience = self.config.patience
 
     @property
     def rival(self) -> NDArray[np.uint8] | None:
@@ -111,16 +113,16 @@ class Climbs:
                 climb.score = float(score)
             return
         climb = self.climbs[self.active]
-        climb.spent += len(scores)
+        climb.waited += len(scores)
         best = int(scores.argmax())
         if climb.program is None or scores[best] > climb.score:
-            climb.program, climb.score = self.asked[best].copy(), float(scores[best])
+            climb.program, climb.score, climb.waited = self.asked[best].copy(), float(scores[best]), 0
         else:
             # A step along the plateau: from another place, other places can be reached.
             others = (self.asked != climb.program).any(axis=1)
             if len(equal := np.nonzero((scores == climb.score) & others)[0]):
                 climb.program = self.asked[equal[0]].copy()
-        if climb.spent >= self.round_length:
+        if climb.waited >= self.patience:
             self._next_turn()
 
     def _next_turn(self) -> None:
@@ -132,9 +134,9 @@ class Climbs:
             self._begin()
             return
         for climb in self.climbs:
-            climb.spent = 0
+            climb.waited = 0
         self.active = 0
-        self.round_length *= 2
+        self.patience *= 2
 
     def worlds_changed(self) -> None:
         self.outdated = any(climb.program is not None for climb in self.climbs)
@@ -144,7 +146,7 @@ class Climbs:
             "stream": self.neighbourhood.stream.copy(),
             "climbs": [asdict(climb) for climb in self.climbs],
             "active": self.active,
-            "round_length": self.round_length,
+            "patience": self.patience,
             "outdated": self.outdated,
         }
 
@@ -154,9 +156,9 @@ class Climbs:
             Climb(
                 None if saved["program"] is None else np.asarray(saved["program"], np.uint8),
                 saved["score"],
-                saved["spent"],
+                saved["waited"],
             )
             for saved in state["climbs"]
         ]
-        self.active, self.round_length = state["active"], state["round_length"]
+        self.active, self.patience = state["active"], state["patience"]
         self.outdated = state["outdated"]

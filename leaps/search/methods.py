@@ -16,7 +16,7 @@ from leaps.search.hill_climb import HillClimb, HillClimbConfig
 from leaps.search.random_search import RandomSearch
 from leaps.search.search import InSpace, Programs, Search
 
-START_DEVIATION = 0.25
+START_DEVIATION = 0.35
 """of the points that climbs begin at: around the origin, short programs that do something are dense"""
 
 

@@ -12,6 +12,8 @@ from leaps.tasks import Task
 DROPPED = -1.0
 """the score of a program that was given up in a race: worse than any return"""
 PERFECT = 1.0 - 1e-9
+STEPS_WORTH_A_THREAD = 10_000
+"""about 0.1 ms of work: handing less over costs more than it saves"""
 FIRST_LAP = 8
 """worlds of a race's first lap; each later lap has three times as many"""
 
@@ -27,14 +29,23 @@ class Objective:
     worlds: Worlds
     evaluations: int = 0
     rollouts: int = 0
+    _steps: float = 50.0
+    """of a rollout, about"""
     _rivals: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
 
     def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
         """[programs, worlds] what programs [n, length] earn, on all worlds unless others are given."""
         tried = self.worlds if worlds is None else worlds
         self.rollouts += len(tokens) * tried.count
-        rollouts = run(compile_karel(tokens), tried, self.task.horizon(tried.size), self.task.hooks)
+        rollouts = run(
+            compile_karel(tokens),
+            tried,
+            self.task.horizon(tried.size),
+            self.task.hooks,
+            grain=max(1, int(STEPS_WORTH_A_THREAD / self._steps)),
+        )
         assert rollouts.returns is not None
+        self._steps = max(1.0, 0.9 * self._steps + 0.1 * float(rollouts.steps.mean()))
         if not np.isfinite(rollouts.returns).all():
             wrong = rollouts.returns[~np.isfinite(rollouts.returns)][0]
             raise ValueError(f"{self.task.name}: a state's value must be a finite number, found {wrong}")
