@@ -1,6 +1,6 @@
 # Every target does its own set-up: Python 3.11 or newer, pip and make are all that is needed.
 #
-#   make solve    run a program on a task and animate it
+#   make solve    find a program that solves a task, and play it
 #   make test     lint, types, all tests (what CI runs)
 #   make bench    speed, as a table of ratios
 #   make format   let ruff tidy the code
@@ -19,7 +19,8 @@ TASK ?= maze
 .DEFAULT_GOAL := solve
 
 solve: $(STAMP)
-	$(BIN)/leaps run examples/$(TASK).karel --task $(TASK) --gif out/$(TASK).gif --watch
+	$(BIN)/leaps solve $(TASK) --out out/$(TASK)
+	$(BIN)/leaps run out/$(TASK)/program.karel --task $(TASK) --watch
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto

@@ -1,8 +1,8 @@
 """Compare searches: `python -m benchmarks.search --tasks maze,snake --methods climbs,hc --seeds 32`.
 
 Each search runs in a process of its own on one core, so seconds are those of one core. Prints a table in
-Markdown: mean return on unseen worlds (and on the search's own), how many are solved, median evaluations, mean
-seconds.
+Markdown: mean return on unseen worlds (and on the search's own), the lowest, how many are solved, median
+evaluations, mean seconds.
 """
 
 import argparse

@@ -12,7 +12,8 @@ from leaps.behaviour import HORIZON, match
 from leaps.dataset import Dataset
 from leaps.embedding.space import Space
 from leaps.karel.executor import compile_karel, run
-from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, reconstruct
+from leaps.search.cem import ROBUST
+from leaps.search.reconstruct import TEST_PROGRAMS, reconstruct
 
 
 def interpolate(space: Space, start: str, end: str, steps: int) -> list[str]:
@@ -102,6 +103,6 @@ def latent_map(
     for name, program in TEST_PROGRAMS.items():
         progress(name)
         truth[name] = place(space.encode([program]))[0]
-        result = reconstruct(space, program, PAPER[name], seed, iterations)
+        result = reconstruct(space, program, ROBUST, seed, iterations)
         found[name], r_mat[name] = place(result.point[None])[0], result.r_mat
     return LatentMap(place(training), place(normal), truth, found, r_mat)

@@ -9,6 +9,7 @@ import typer
 from rich.columns import Columns
 from rich.console import Group
 from rich.live import Live
+from rich.markup import escape
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -73,17 +74,17 @@ def solve(
       leaps solve door-key --method hc --seeds 5
     """
     from leaps.search.save import make_folder, save_solution
-    from leaps.search.solve import SolveConfig
-    from leaps.search.solve import solve as search
+    from leaps.search.solve import Run, SolveConfig, work
 
     solutions: list[Solution] = []
     for number in range(seed, seed + seeds):
         config = SolveConfig(task, method, number, budget, parse_size(size), space, max_length)
         name = f"{task}-{method}-{number}"
         folder = Path("out") / name if to is None else to if seeds == 1 else to / name
-        make_folder(folder)
         with LiveView(config) as view:
-            solution = search(config, listener=view.show)
+            run = Run(config)  # says what is wrong, if anything, before there is a folder
+            make_folder(folder)
+            solution = work(run, view.show)
         save_solution(solution, folder)
         solutions.append(solution)
         if not json_:
@@ -146,7 +147,7 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
         table.add_row("", "interrupted: this is the best so far")
-    table.add_row("kept in", str(folder))
+    table.add_row("kept in", escape(str(folder)))
     panel = Panel(coloured(parse(solution.program, LANGUAGE)), border_style="dim", padding=(0, 2))
     out.print(Columns([panel, table], padding=(0, 3)))
 
@@ -189,12 +190,12 @@ def imitate(
     what two programs do is the same, from 0 to 1.
     """
     from leaps.embedding.space import Space
-    from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, reconstruct
+    from leaps.search.cem import ROBUST
+    from leaps.search.reconstruct import reconstruct
 
     program = to_line(read_program(file, expression))
     loaded = Space.load(space)
-    name = next((name for name, text in TEST_PROGRAMS.items() if text == program), "WHILE+2IF+IFELSE")
-    found = reconstruct(loaded, program, PAPER[name], seed, iterations)
+    found = reconstruct(loaded, program, ROBUST, seed, iterations)
     text = loaded.text(found.program)
     if json_:
         print_json(

@@ -99,6 +99,7 @@ _LONGEST_HEAD = 9
 """tokens that a loop or conditional has besides its block, at most"""
 _TRIES = 30
 """moves tried before a program is left as it is"""
+_TRIES_TO_DRAW = 10_000
 
 
 @jit
@@ -539,8 +540,14 @@ class Neighbourhood:
         seed: int,
         depth: int = 1,
     ) -> None:
-        if not shares or min(shares.values()) < 0 or sum(shares.values()) <= 0:
+        values = np.array(list(shares.values()), np.float64)
+        if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
             raise ValueError(f"the moves' shares must be 0 or more, and some more than 0, found {shares}")
+        if unknown := [move for move in shares if move not in list(Move)]:
+            raise ValueError(f"expected moves of {Move.__name__}, found {unknown}")
+        distribution.check(language, limits.length)
+        if seed < 0:
+            raise ValueError(f"a seed is 0 or more, found {seed}")
         self.language, self.limits, self.depth = language, limits, depth
         self.shares = np.cumsum([shares.get(move, 0.0) for move in Move])
         self.stream = np.zeros(1, np.uint64)
@@ -551,7 +558,20 @@ class Neighbourhood:
     def fresh(self, count: int) -> NDArray[np.uint8]:
         """[count, length] programs from the distribution."""
         out = np.empty((count, self.limits.length), np.uint8)
-        _write_fresh(self.stream, self._tables, self._words, (self.limits.nesting, self.limits.in_a_row), out)
+        limits = self.limits.nesting, self.limits.in_a_row
+        if not _write_fresh(self.stream, self._tables, self._words, limits, out):
+            raise ValueError(f"the distribution hardly ever draws a program within {self.limits}")
+        return out
+
+    def _fitted(self, programs: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The programs in rows as long as the limit."""
+        length, pad = self.limits.length, self.language.pad
+        if programs.ndim != 2 or len(programs) == 0:
+            raise ValueError(f"expected programs [n, length], found {list(programs.shape)}")
+        if (programs[:, length:] != pad).any():
+            raise ValueError(f"expected programs of at most {length} tokens, found a longer one")
+        out = np.full((len(programs), length), pad, np.uint8)
+        out[:, : programs.shape[1]] = programs[:, :length]
         return out
 
     def draw(
@@ -571,8 +591,8 @@ class Neighbourhood:
             self.shares,
             (self.limits.nesting, self.limits.in_a_row),
             self.depth,
-            programs,
-            programs if others is None else others,
+            self._fitted(programs),
+            self._fitted(programs if others is None else others),
             out,
             moves,
         )
@@ -581,15 +601,15 @@ class Neighbourhood:
 
 @jit
 def _write_fresh(
-    stream: Stream,
-    tables: Tables,
-    words: Words,
-    limits: tuple[int, int],
-    out: NDArray[np.uint8],
-) -> None:
+    stream: Stream, tables: Tables, words: Words, limits: tuple[int, int], out: NDArray[np.uint8]
+) -> bool:
+    """Draw programs within limits; say whether that was possible."""
     first, kinds, pad = words
     for row in range(len(out)):
-        while True:
+        for _ in range(_TRIES_TO_DRAW):
             write_program(stream, tables, first, out[row], pad)
             if within(out[row], length_of(out[row], pad), kinds, limits[0], limits[1]):
                 break
+        else:
+            return False
+    return True

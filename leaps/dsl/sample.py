@@ -84,6 +84,19 @@ class ProgramDistribution:
 
         return 4 + statement(1, 0)
 
+    def check(self, language: Language, max_length: int) -> None:
+        """Say what is wrong if no program of that language and length can be drawn."""
+        if len(self.actions) != len(language.actions):
+            raise ValueError(f"expected {len(language.actions)} shares of actions, found {len(self.actions)}")
+        if len(self.perceptions) != len(language.perceptions):
+            raise ValueError(
+                f"expected {len(language.perceptions)} shares of perceptions, found {len(self.perceptions)}"
+            )
+        if max_length < (shortest := self.shortest()):
+            raise ValueError(
+                f"max_length={max_length} is too short; the shortest program has {shortest} tokens"
+            )
+
     def tables(self) -> "Tables":
         """The distribution as compiled code takes it: cumulative shares, and the rest."""
         return (
@@ -253,17 +266,7 @@ def sample_programs(
 
     Program `i` depends on the seed and on `first + i` alone.
     """
-    if len(distribution.actions) != len(language.actions):
-        raise ValueError(
-            f"expected {len(language.actions)} shares of actions, found {len(distribution.actions)}"
-        )
-    if len(distribution.perceptions) != len(language.perceptions):
-        raise ValueError(
-            f"expected {len(language.perceptions)} shares of perceptions, "
-            f"found {len(distribution.perceptions)}"
-        )
-    if max_length < (shortest := distribution.shortest()):
-        raise ValueError(f"max_length={max_length} is too short; the shortest program has {shortest} tokens")
+    distribution.check(language, max_length)
     if seed < 0:
         raise ValueError(f"a seed is 0 or more, found {seed}")
     out = np.empty((count, max_length), np.uint8)

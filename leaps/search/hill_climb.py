@@ -46,7 +46,8 @@ class HillClimb:
         if self.program is None:
             self.asked = self.neighbourhood.fresh(1)
         else:
-            self.asked, _ = self.neighbourhood.draw(self.program[None], self.config.batch)
+            count = min(self.config.batch, self.config.neighbours - self.tried)
+            self.asked, _ = self.neighbourhood.draw(self.program[None], count)
         return self.asked
 
     def tell(self, scores: Scores) -> None:
@@ -67,7 +68,7 @@ class HillClimb:
 
     def state(self) -> State:
         return {
-            "stream": self.neighbourhood.stream,
+            "stream": self.neighbourhood.stream.copy(),
             "program": self.program,
             "score": self.score,
             "tried": self.tried,

@@ -9,7 +9,7 @@ from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import Worlds
 from leaps.tasks import Task
 
-DROPPED = -1.0
+DROPPED = -np.inf
 """the score of a program that was given up in a race: worse than any return"""
 PERFECT = 1.0 - 1e-9
 STEPS_WORTH_A_THREAD = 10_000
@@ -62,20 +62,20 @@ class Objective:
         if rival is None or self.worlds.count <= FIRST_LAP:
             return np.asarray(self.returns(tokens).mean(axis=1))
         expected = self._returns_of(rival)
+        returns = np.zeros((len(tokens), self.worlds.count))
         scores = np.full(len(tokens), DROPPED)
         running = np.arange(len(tokens))
-        total = np.zeros(len(tokens))
         done, lap = 0, FIRST_LAP
         while len(running):
             end = done + lap
             if self.worlds.count - end < lap:
                 end = self.worlds.count  # no lap for the few that are left
-            total[running] += self.returns(tokens[running], self.worlds.take(slice(done, end))).sum(axis=1)
+            returns[running, done:end] = self.returns(tokens[running], self.worlds.take(slice(done, end)))
             done, lap = end, 3 * lap
             if done == self.worlds.count:
-                scores[running] = total[running] / done
+                scores[running] = returns[running].mean(axis=1)
                 break
-            running = running[total[running] >= expected[:done].sum() - 1e-9]
+            running = running[returns[running, :done].sum(axis=1) >= expected[:done].sum() - 1e-9]
         return scores
 
     def _returns_of(self, rival: NDArray[np.uint8]) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ from leaps.evaluate import compile_programs
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import random_worlds
 from leaps.search.cem import CEM, CEMConfig
+from leaps.search.search import VALID_BONUS
 
 TEST_PROGRAMS = {
     "WHILE": "DEF run m( WHILE c( frontIsClear c) w( turnRight move pickMarker turnRight w) m)",
@@ -36,11 +37,9 @@ PAPER = {
     "2IF+IFELSE": CEMConfig(16, 0.25, 0.2, True, "narrow"),
     "WHILE+2IF+IFELSE": CEMConfig(32, 0.25, 0.2, False, "narrow"),
 }
-"""the hyperparameters that the paper searched with"""
+"""the hyperparameters that the paper searched with, in its space"""
 
 WORLDS = 10
-VALID_BONUS = 0.1
-"""what a valid program earns in the search's own score; no reported number contains it"""
 IN_A_ROW = 10
 """perfect iterations that end a search"""
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.dsl.mask import SHORTEST
+from leaps.embedding.fast_decoder import LONGEST
 from leaps.evaluate import evaluate
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search.methods import Method, Setting, get_method
@@ -34,7 +35,8 @@ SHORTLIST = 16
 """programs that the final one is chosen from"""
 
 # Worlds come from a seed; those of the search, of its checks and of the final judgement never meet.
-_SEARCH, _CHECK, _UNSEEN = (purpose << 40 for purpose in (1, 2, 3))
+MOST_SEEDS = 2**40
+_SEARCH, _CHECK, _UNSEEN = (purpose * MOST_SEEDS for purpose in (1, 2, 3))
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,9 @@ class SolveConfig:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ValueError(f"{name} must be at least {least}, found {value}")
+        for name, most in (("seed", MOST_SEEDS - 1), ("max_length", LONGEST)):
+            if getattr(self, name) > most:
+                raise ValueError(f"{name} must be at most {most}, found {getattr(self, name)}")
 
 
 @dataclass(frozen=True)
@@ -201,16 +206,19 @@ class Run:
             ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])
             self.shortlist = dict(ranked[:SHORTLIST])
         if self.best is None or score > self.best[0]:
-            self.best = score, program.copy()
-            self.history.append(
-                {
-                    "round": self.round,
-                    "evaluations": self.objective.evaluations,
-                    "score": score,
-                    "worlds": self.objective.worlds.count,
-                    "program": _text(program),
-                }
-            )
+            self._set_best(program, score)
+
+    def _set_best(self, program: NDArray[np.uint8], score: float) -> None:
+        self.best = score, program.copy()
+        self.history.append(
+            {
+                "round": self.round,
+                "evaluations": self.objective.evaluations,
+                "score": score,
+                "worlds": self.objective.worlds.count,
+                "program": _text(program),
+            }
+        )
 
     def _fresh_worlds(self, count: int) -> Worlds:
         """Worlds that nobody has seen yet; not those of the final judgement."""
@@ -228,7 +236,8 @@ class Run:
         if returns.mean() >= PERFECT:
             self.solved = True
             return
-        if returns.mean() >= score or self.objective.worlds.count >= MOST_WORLDS:
+        enough = score < PERFECT and self.objective.worlds.count >= MOST_WORLDS
+        if returns.mean() >= score or enough:
             return
         # The worst of them first; in their order, where equal.
         self.objective.add(fresh.take(np.argsort(returns, kind="stable")[:ADDED]))
@@ -238,19 +247,19 @@ class Run:
         scores = self.objective.returns(known).mean(axis=1)
         self.shortlist = {row.tobytes(): float(score) for row, score in zip(known, scores, strict=True)}
         top = int(scores.argmax())
-        self.best = float(scores[top]), known[top].copy()
+        self._set_best(known[top], float(scores[top]))
 
     def result(self, interrupted: bool = False) -> Solution:
         """Choose among the best programs on fresh worlds, and judge the choice on others."""
         assert self.best is not None
-        evaluations, program = self.objective.evaluations, self.best[1]
+        evaluations, rollouts, program = self.objective.evaluations, self.objective.rollouts, self.best[1]
         if not (self.solved and self.method.hunts):
             ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])[:SHORTLIST]
             candidates = np.stack([np.frombuffer(key, np.uint8) for key, _ in ranked])
             returns = self.objective.returns(candidates, self._fresh_worlds(CHECKED))
             program = candidates[int(returns.mean(axis=1).argmax())]
         found = program
-        if self.method.hunts:
+        if self.method.hunts and not interrupted:
             program = self._simplified(program)
         seconds = time.perf_counter() - self._begin
         unseen = evaluate(
@@ -264,7 +273,7 @@ class Run:
             float(unseen.mean_return[0]),
             _text(found),
             evaluations,
-            self.objective.rollouts,
+            rollouts,
             seconds,
             self.objective.worlds.count,
             interrupted,
@@ -288,38 +297,43 @@ def _text(program: NDArray[np.uint8]) -> str:
     return " ".join(LANGUAGE.decode(program))
 
 
-def solve(
-    task: str | Task | SolveConfig,
-    method: str = "climbs",
-    seed: int = 0,
-    *,
-    listener: Listener = id,
-    **settings: Any,
-) -> Solution:
-    """Find a program for a task.
-
-    >>> solve("stair-climber").solved
-    True
-
-    The task is a name, a task of your own, or a whole configuration. Interrupted (KeyboardInterrupt), it
-    returns the best so far.
-    """
-    own = task if isinstance(task, Task) else None
-    if isinstance(task, SolveConfig):
-        config = task
-    else:
-        config = SolveConfig(task.name if own else str(task), method, seed, **settings)  # type: ignore[union-attr]
-    run = Run(config, own)
+def work(run: Run, listener: Listener = id) -> Solution:
+    """Run a search to its end. Interrupted (KeyboardInterrupt), it returns the best so far."""
     interrupted = False
     try:
-        while not run.finished:
-            listener(run.step())
-    except KeyboardInterrupt:
-        if run.best is None:
-            raise
-        interrupted = True
+        try:
+            while not run.finished:
+                listener(run.step())
+            return run.result()
+        except KeyboardInterrupt:
+            if run.best is None:
+                raise
+            interrupted = True
+        return run.result(interrupted)
     except ValueError as error:  # a task's value that is no number, say
         if run.best is None:
             raise
         raise ValueError(f"{error}. The best program before that: {_text(run.best[1])}") from None
-    return run.result(interrupted)
+
+
+def solve(
+    task: str | Task | SolveConfig,
+    method: str = "climbs",
+    seed: int = 0,
+    listener: Listener = id,
+    **settings: Any,
+) -> Solution:
+    """Find a program for a task: its name, a task of your own, or a whole configuration.
+
+    >>> solve("stair-climber").solved
+    True
+
+    settings: those of SolveConfig.
+    """
+    if isinstance(task, SolveConfig):
+        if settings or (method, seed) != ("climbs", 0):
+            raise ValueError("a configuration says all: expected no other settings beside it")
+        return work(Run(task), listener)
+    if isinstance(task, Task):
+        return work(Run(SolveConfig(task.name, method, seed, **settings), task), listener)
+    return work(Run(SolveConfig(task, method, seed, **settings)), listener)

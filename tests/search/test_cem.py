@@ -1,6 +1,7 @@
 """The search of the paper's appendix "Cross-Entropy Method", by hand."""
 
 import doctest
+import json
 import re
 from typing import Any
 
@@ -147,6 +148,42 @@ def test_the_same_seed_is_the_same_search() -> None:
 
 def test_another_seed_is_another_search() -> None:
     assert not np.array_equal(course(7), course(8))
+
+
+# Its end, and putting it aside
+
+
+def test_it_is_finished_after_as_many_iterations_as_the_papers() -> None:
+    config = CEMConfig(1, elite_fraction=1.0)
+    assert not CEM(config, 1, seed=0).finished
+    assert not after(CEM.ITERATIONS - 1, config).finished
+    assert after(CEM.ITERATIONS, config).finished
+
+
+def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been() -> None:
+    """By way of a file, in which arrays are lists; where it is in sigma's decay is part of it."""
+    config = CEMConfig(16, sigma=0.4, elite_fraction=0.25, decay=True)
+    search, again = CEM(config, 5, seed=7), CEM(config, 5, seed=8)
+    for _ in range(30):
+        points = search.ask()
+        search.tell(points, np.exp(-(points**2).sum(axis=1)))
+    again.restore(json.loads(json.dumps(search.state(), default=lambda array: array.tolist())))
+    assert again.sigma == search.sigma < 0.4
+    assert again.mean.tolist() == search.mean.tolist()
+    for _ in range(30):
+        points = search.ask()
+        assert np.array_equal(again.ask(), points)
+        for each in (search, again):
+            each.tell(points, np.exp(-(points**2).sum(axis=1)))
+
+
+def test_a_search_that_was_put_aside_ends_when_it_would_have() -> None:
+    config = CEMConfig(1, elite_fraction=1.0)
+    again = CEM(config, 1, seed=1)
+    again.restore(after(CEM.ITERATIONS - 1, config).state())
+    assert not again.finished
+    again.tell(again.ask(), np.ones(1))
+    assert again.finished
 
 
 # Refusals

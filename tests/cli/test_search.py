@@ -1,0 +1,319 @@
+"""The commands that find programs: what they print, what they keep, and what they refuse."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from leaps.behaviour import r_mat
+from leaps.cli.search import LiveView
+from leaps.dsl.text import parse, to_indented
+from leaps.evaluate import compile_programs, evaluate
+from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.search.methods import METHODS
+from tests.cli.harness import Done, Leaps, assert_refused
+from tests.embedding.helpers import needs_shipped_weights
+
+pytestmark = needs_shipped_weights
+
+KEPT = {"program.karel", "result.json", "history.jsonl", "rollout.gif"}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Results go to the working directory unless told otherwise: let that be an empty one."""
+    monkeypatch.chdir(tmp_path)
+
+
+def kept(folder: Path) -> dict[str, Any]:
+    """The result in a folder, which has to be whole."""
+    assert {file.name for file in folder.iterdir()} == KEPT
+    with Image.open(folder / "rollout.gif") as film:
+        assert getattr(film, "n_frames", 1) > 1
+    result = json.loads((folder / "result.json").read_text())
+    assert isinstance(result, dict)
+    assert parse((folder / "program.karel").read_text(), LANGUAGE) == parse(result["program"], LANGUAGE)
+    return result
+
+
+# solve
+
+
+def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Path) -> None:
+    done = leaps("solve", "maze", "--json", "--out", tmp_path / "found")
+    assert (done.code, done.err) == (0, "")
+    assert len(done.out.splitlines()) == 1
+    assert done.json == kept(tmp_path / "found")
+    assert done.json["solved"] is True
+    assert done.json["return"] == 1.0
+    assert evaluate(done.json["program"], "maze", episodes=200, seed=9).mean_return[0] == 1.0
+
+
+def test_a_program_is_shown_as_it_is_read_with_its_return(leaps: Leaps, tmp_path: Path) -> None:
+    done = leaps("solve", "stair-climber", "--seed", 1)
+    folder = tmp_path / "out" / "stair-climber-climbs-1"
+    result = kept(folder)
+    assert done.code == 0
+    for line in to_indented(parse(result["program"], LANGUAGE)).splitlines():
+        assert line in done.out  # indentation included
+    flat = " ".join(done.out.split())
+    assert f"{result['return']:.3f} on 1,000 unseen worlds: solved" in flat
+    assert f"{result['evaluations']:,} evaluations" in flat
+    assert "stair-climber-climbs-1" in flat
+    assert "interrupted" not in flat
+
+
+def test_a_program_that_does_not_solve_the_task_is_not_called_solved(leaps: Leaps) -> None:
+    done = leaps("solve", "snake", "--method", "random-8")
+    assert done.code == 0
+    assert "not solved" in done.out
+
+
+def test_several_seeds_are_searched_and_summed_up(leaps: Leaps, tmp_path: Path) -> None:
+    words = ("solve", "maze", "--method", "random-8", "--seed", 3, "--seeds", 2, "--out", tmp_path / "found")
+    report = leaps(*words, "--json").json
+    assert [run["seed"] for run in report["runs"]] == [3, 4]
+    assert (report["task"], report["method"], report["seeds"]) == ("maze", "random-8", 2)
+    assert report["return"] == pytest.approx(sum(run["return"] for run in report["runs"]) / 2)
+    assert report["solved"] == sum(run["solved"] for run in report["runs"])
+    assert {folder.name for folder in (tmp_path / "found").iterdir()} == {
+        "maze-random-8-3",
+        "maze-random-8-4",
+    }
+    for run in report["runs"]:
+        assert kept(tmp_path / "found" / f"maze-random-8-{run['seed']}") == run
+
+
+def test_several_seeds_are_shown_one_by_one_and_on_average(leaps: Leaps, tmp_path: Path) -> None:
+    done = leaps("solve", "stair-climber", "--seeds", 2)
+    flat = " ".join(done.out.split())
+    assert flat.count("on 1,000 unseen worlds") == 2
+    assert "1.000 on unseen worlds on average (lowest 1.000); 2 of 2 solved" in flat
+    assert {folder.name for folder in (tmp_path / "out").iterdir()} == {
+        "stair-climber-climbs-0",
+        "stair-climber-climbs-1",
+    }
+
+
+def test_settings_reach_the_search(leaps: Leaps) -> None:
+    words = ("--method", "hc", "--budget", 60, "--size", "6x7", "--max-length", 9, "--seed", 2, "--json")
+    report = leaps("solve", "maze", *words).json
+    config = report["config"]
+    assert (config["method"], config["budget"], config["size"]) == ("hc", 60, [6, 7])
+    assert (config["max_length"], config["seed"]) == (9, 2)
+    assert report["evaluations"] <= 60
+    assert len(report["program"].split()) <= 9
+
+
+def test_the_same_command_finds_the_same(leaps: Leaps) -> None:
+    one, other = (leaps("solve", "top-off", "--budget", 500, "--json").json for _ in range(2))
+    assert {**one, "seconds": 0} == {**other, "seconds": 0}
+
+
+def test_a_result_can_be_replaced(leaps: Leaps, tmp_path: Path) -> None:
+    for seed in (0, 1):
+        leaps("solve", "maze", "--method", "random-8", "--seed", seed, "--out", tmp_path / "found")
+    assert kept(tmp_path / "found")["seed"] == 1
+
+
+MISUSES = [
+    (["amaze"], "unknown task 'amaze'"),
+    (["maze", "--size", "2x2"], "maze needs at least 5x5 cells"),
+    (["maze", "--space", "nonsense"], "no weights at 'nonsense'"),
+    (["maze", "--max-length", "100000"], "max_length must be at most"),
+    (["maze", "--method", "luck"], "unknown method 'luck'; expected one of climbs"),
+    (["maze", "--budget", "0"], "budget must be at least 1, found 0"),
+    (["maze", "--budget", "many"], "--budget"),
+    (["maze", "--size", "large"], "expected HEIGHTxWIDTH"),
+    (["maze", "--max-length", "3"], "max_length must be at least 5, found 3"),
+    (["maze", "--seed", "-1"], "--seed"),
+    (["maze", "--seeds", "0"], "--seeds"),
+    ([], "TASK"),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), MISUSES)
+def test_misuse_is_explained(leaps: Leaps, words: list[str], said: str) -> None:
+    assert_refused(leaps("solve", *words, "--json"), said)
+
+
+@pytest.mark.parametrize(("words", "said"), MISUSES)
+def test_misuse_leaves_nothing_behind(leaps: Leaps, tmp_path: Path, words: list[str], said: str) -> None:
+    assert_refused(leaps("solve", *words), said)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", [[], ["--seeds", "2"]])
+def test_a_file_where_the_folder_should_be_is_refused_before_the_search(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    def searched(*_: object, **__: object) -> None:
+        pytest.fail("searched for something that can't be kept")
+
+    monkeypatch.setattr("leaps.search.solve.work", searched)
+    (tmp_path / "file").write_text("dear")
+    assert_refused(leaps("solve", "maze", "--out", tmp_path / "file", *more), "file")
+    assert (tmp_path / "file").read_text() == "dear"
+
+
+def test_a_folders_name_is_printed_as_it_is(leaps: Leaps, tmp_path: Path) -> None:
+    # Square brackets mean something to what prints it.
+    done = leaps("solve", "maze", "--method", "random-8", "--out", tmp_path / "[" / "x]")
+    assert done.code == 0
+    assert "[/x]" in "".join(done.out.split())  # a long path is broken into lines
+
+
+def test_a_seed_that_is_too_large_is_refused(leaps: Leaps) -> None:
+    assert_refused(leaps("solve", "maze", "--seed", 2**64), "seed")
+
+
+# Ctrl-C
+
+
+def test_an_interrupted_search_keeps_its_best(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveView, "show", interrupt_in_round(4))
+    done = leaps("solve", "snake", "--seeds", 3, "--out", tmp_path / "found")
+    assert_interrupted(done)
+    assert "interrupted: this is the best so far" in " ".join(done.out.split())
+    # The other seeds are not begun.
+    assert [folder.name for folder in (tmp_path / "found").iterdir()] == ["snake-climbs-0"]
+    assert kept(tmp_path / "found" / "snake-climbs-0")["interrupted"] is True
+
+
+def test_an_interrupted_search_prints_json_too(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LiveView, "show", interrupt_in_round(4))
+    done = leaps("solve", "snake", "--json", "--out", tmp_path / "found")
+    assert_interrupted(done)
+    assert done.json["interrupted"] is True
+    assert done.json == kept(tmp_path / "found")
+
+
+def test_an_interruption_before_anything_was_found_is_no_crash(
+    leaps: Leaps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaps.search.objective.Objective.scores", interrupt)
+    done = leaps("solve", "snake")
+    assert_interrupted(done)
+    assert done.out == ""
+
+
+def interrupt(*_: object) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def interrupt_in_round(number: int) -> Any:
+    def show(_: LiveView, step: Any) -> None:
+        if step.round == number:
+            interrupt()
+
+    return show
+
+
+def assert_interrupted(done: Done) -> None:
+    assert done.code == 130
+    assert "Traceback" not in done.err + done.out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of its own")
+def test_ctrl_c_in_a_terminal_ends_a_search_and_keeps_its_best(tmp_path: Path) -> None:
+    """The real thing: a process of its own, watched on a terminal and interrupted while it searches."""
+    ours, theirs = pty.openpty()
+    folder = tmp_path / "found"
+    words = ["solve", "snake", "--budget", "100000000", "--json", "--out", str(folder)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leaps.cli", *words],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    os.close(theirs)
+    try:
+        seen = b""
+        while b"best return" not in seen:
+            seen += os.read(ours, 10_000)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        try:
+            while more := os.read(ours, 10_000):
+                seen += more
+        except OSError:  # the other side is closed
+            pass
+        os.close(ours)
+    assert process.returncode == 130
+    assert b"Traceback" not in seen
+    result = json.loads(out)
+    assert result["interrupted"] is True
+    assert result == kept(folder)
+
+
+# imitate
+
+
+@pytest.mark.parametrize("program", ["DEF run m( move move m)", "DEF run m( turnLeft putMarker m)"])
+def test_the_behaviour_of_a_short_program_is_found(leaps: Leaps, program: str) -> None:
+    reports = [
+        leaps("imitate", "-e", program, "--iterations", 50, "--seed", seed, "--json").json
+        for seed in range(2)
+    ]
+    best = max(reports, key=lambda report: report["r_mat"])
+    assert best["r_mat"] >= 0.9
+    assert best["program"] == program
+    worlds = random_worlds(10, best["seed"])
+    again = r_mat(compile_programs(best["found"]), compile_programs(program), worlds)
+    assert best["r_mat"] == again[0]
+
+
+def test_what_imitates_is_shown_with_how_well_it_does(leaps: Leaps, tmp_path: Path) -> None:
+    file = tmp_path / "walk.karel"
+    file.write_text("DEF run m(\n  move\n  move\nm)\n")
+    words = ("imitate", file, "--iterations", 5)
+    report, done = leaps(*words, "--json").json, leaps(*words)
+    assert f"R_mat {report['r_mat']:.3f}" in done.out
+    for line in to_indented(parse(report["found"], LANGUAGE)).splitlines():
+        assert line in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-e", "nonsense"], "expected"),
+        (["-e", "DEF run m( mvoe m)"], "did you mean 'move'"),
+        (["-e", "DEF run m( move m)", "--iterations", "0"], "--iterations"),
+        (["-e", "DEF run m( move m)", "--space", "nonsense"], "no weights at 'nonsense'"),
+        (["nowhere.karel"], "No such file"),
+        ([], "expected a program"),
+    ],
+)
+def test_nonsense_is_not_imitated(leaps: Leaps, words: list[str], said: str) -> None:
+    assert_refused(leaps("imitate", *words), said)
+
+
+# Help
+
+
+def test_help_names_every_method(leaps: Leaps) -> None:
+    done = leaps("solve", "--help")
+    flat = " ".join(done.out.replace("│", " ").split())
+    assert done.code == 0
+    assert all(name in flat for name in METHODS)
+    assert "--json" in flat
+
+
+def test_imitate_explains_itself(leaps: Leaps) -> None:
+    done = leaps("imitate", "--help")
+    assert done.code == 0
+    assert "--json" in done.out

@@ -1,0 +1,152 @@
+"""Every search by name keeps the promises that all searches make."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from leaps.dsl.text import parse
+from leaps.evaluate import encode
+from leaps.karel.executor import compile_karel
+from leaps.karel.world import LANGUAGE
+from leaps.search.cem import CEM, PAPER, ROBUST
+from leaps.search.methods import METHODS, Setting, get_method
+from leaps.search.search import InSpace, Programs, Scores, Search
+from tests.embedding.helpers import needs_shipped_weights
+
+pytestmark = needs_shipped_weights
+MOVE = LANGUAGE.ids["move"]
+
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+def built(name: str, seed: int = 0, max_length: int = 45, task: str = "maze") -> Search:
+    return get_method(name).build(Setting(task, "leaps", seed, max_length))
+
+
+def toy(programs: Programs) -> Scores:
+    return np.asarray((programs == MOVE).sum(axis=1) / 10, np.float64)
+
+
+def asked(search: Search, turns: int) -> list[Programs]:
+    seen = []
+    for _ in range(turns):
+        if search.finished:
+            break
+        seen.append(search.ask().copy())
+        search.tell(toy(seen[-1]))
+    return seen
+
+
+@every_method
+@pytest.mark.parametrize("max_length", [5, 100])
+def test_what_is_asked_about_are_programs_of_the_length_asked_for(name: str, max_length: int) -> None:
+    for programs in asked(built(name, max_length=max_length), 12):
+        assert programs.dtype == np.uint8
+        assert (compile_karel(programs).entry >= 0).all()
+        assert (programs != LANGUAGE.pad).sum(axis=1).max() <= max_length
+
+
+@pytest.mark.parametrize("name", ["climbs", "hc"])
+def test_a_climb_makes_use_of_a_longer_length(name: str) -> None:
+    search, longest = built(name, max_length=100), 0
+    for _ in range(200):
+        programs = search.ask()
+        lengths = (programs != LANGUAGE.pad).sum(axis=1)
+        longest = max(longest, int(lengths.max()))
+        search.tell(lengths.astype(np.float64))
+    assert longest > 45
+
+
+@every_method
+def test_the_same_seed_is_the_same_search_and_another_is_another(name: str) -> None:
+    one, same, other = (asked(built(name, seed), 10) for seed in (4, 4, 5))
+    assert all(np.array_equal(a, b) for a, b in zip(one, same, strict=True))
+    assert not np.array_equal(one[0], other[0])
+
+
+@every_method
+@pytest.mark.parametrize("turns", [0, 9])
+def test_a_search_restored_in_another_goes_on_the_same(name: str, turns: int) -> None:
+    search, other = built(name, seed=1), built(name, seed=2)
+    asked(search, turns)
+    state = json.loads(json.dumps(search.state(), default=lambda array: array.tolist()))
+    other.restore(state)
+    assert other.finished == search.finished
+    one, same = asked(search, 10), asked(other, 10)
+    assert all(np.array_equal(a, b) for a, b in zip(one, same, strict=True))
+
+
+@every_method
+def test_a_state_stays_as_it_was_taken(name: str) -> None:
+    search = built(name)
+    asked(search, 3)
+    state = search.state()
+    before = json.dumps(state, default=lambda array: array.tolist())
+    asked(search, 10)
+    assert json.dumps(state, default=lambda array: array.tolist()) == before
+
+
+@every_method
+def test_a_search_goes_on_when_worlds_change(name: str) -> None:
+    search = built(name)
+    for _ in range(4):
+        asked(search, 2)
+        search.worlds_changed()
+
+
+def likeness(programs: Programs) -> Scores:
+    """How many of its words a program has in common with another."""
+    wanted = encode("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
+    return np.asarray((programs[:, : len(wanted)] == wanted).mean(axis=1), np.float64)
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if not name.startswith("random")])
+def test_a_search_learns_from_what_it_is_told(name: str) -> None:
+    search, means = built(name), []
+    for _ in range(60):
+        programs = search.ask()
+        search.tell(likeness(programs))
+        means.append(likeness(programs).mean())
+    assert np.mean(means[20:]) > means[0] + 0.05
+
+
+@pytest.mark.parametrize(("name", "count"), [("random-8", 8), ("random-64", 64)])
+def test_a_random_search_asks_once(name: str, count: int) -> None:
+    search = built(name)
+    assert len(search.ask()) == count == get_method(name).budget
+    search.tell(np.zeros(count))
+    assert search.finished
+
+
+def settings_of(name: str, task: str) -> object:
+    search = built(name, task=task)
+    assert isinstance(search, InSpace)
+    assert isinstance(search.search, CEM)
+    return search.search.config
+
+
+def test_the_papers_search_has_the_papers_settings_where_there_are_some() -> None:
+    assert all(settings_of("cem-paper", task) == config for task, config in PAPER.items())
+    assert settings_of("cem-paper", "a task of your own") == ROBUST
+    assert settings_of("cem", "maze") == ROBUST
+
+
+@every_method
+def test_a_method_says_what_it_is_and_has_sensible_settings(name: str) -> None:
+    method = get_method(name)
+    assert method.summary
+    assert min(method.worlds, method.budget, method.in_a_row) >= 1
+
+
+def test_an_unknown_method_is_refused_with_those_there_are() -> None:
+    with pytest.raises(ValueError, match=re.escape(f"expected one of {', '.join(METHODS)}")):
+        get_method("luck")
+
+
+def test_climbs_begin_at_programs_of_the_space_that_do_something() -> None:
+    programs = built("climbs").ask()
+    texts = {" ".join(LANGUAGE.decode(program)) for program in programs}
+    assert len(texts) > len(programs) / 2
+    assert all(parse(text, LANGUAGE) for text in texts)

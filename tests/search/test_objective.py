@@ -1,0 +1,243 @@
+"""What a search is told: mean returns on its own worlds, exact for all that hold their own in a race."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from leaps.dsl.sample import sample_programs
+from leaps.evaluate import compile_programs, encode, evaluate
+from leaps.karel.world import EAST, LANGUAGE, PROGRAMS, World, Worlds, clear, place_karel
+from leaps.randomness import Stream, below
+from leaps.search.objective import DROPPED, FIRST_LAP, Objective
+from leaps.tasks import Task
+from tests.strategies import same
+
+
+def anywhere(stream: Stream, world: World) -> None:
+    """Karel stands somewhere in an empty room."""
+    height, width = world.ground.shape
+    clear(world)
+    place_karel(world, 1 + below(stream, height - 2), 1 + below(stream, width - 2), EAST)
+
+
+def far_right(world: World, start: World) -> float:  # noqa: ARG001
+    """The further right, the better: many different returns, from 0 to 1."""
+    return float((world.pose[1] - 1) / (world.ground.shape[1] - 3))
+
+
+def spoiled(world: World, start: World) -> float:  # noqa: ARG001
+    """Not a number with one marker in the world, infinite with two."""
+    markers = world.markers.sum()
+    if markers == 1:
+        return np.nan
+    return np.inf if markers == 2 else 0.5
+
+
+RIGHT = Task("far-right", "walk to the right", (6, 9), (3, 4), anywhere, far_right)
+SPOILED = Task("spoiled", "put no marker", (6, 9), (3, 4), anywhere, spoiled)
+
+STAY = "DEF run m( turnLeft m)"
+STEP = "DEF run m( move m)"
+WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+BACK = "DEF run m( turnLeft turnLeft WHILE c( frontIsClear c) w( move w) m)"
+
+
+def tokens(*texts: str) -> NDArray[np.uint8]:
+    return LANGUAGE.batch([encode(text) for text in texts], 45)
+
+
+def at_column(*columns: int) -> Worlds:
+    """Worlds of the task with Karel in those columns, looking right."""
+    worlds = RIGHT.worlds(len(columns), seed=0)
+    worlds.pose[:, 1] = columns
+    return worlds
+
+
+def objective(worlds: int = 100, seed: int = 0) -> Objective:
+    return Objective(RIGHT, RIGHT.worlds(worlds, seed))
+
+
+@cache
+def some_programs() -> NDArray[np.uint8]:
+    return sample_programs(LANGUAGE, PROGRAMS, 150, seed=3, max_length=45)
+
+
+@cache
+def their_returns(worlds: int) -> NDArray[np.float64]:
+    """What they earn on the worlds of seed 0: the first ones are the same, however many there are."""
+    return evaluate(some_programs(), RIGHT, episodes=worlds, seed=0).returns
+
+
+# Without a rival
+
+
+@pytest.mark.parametrize("worlds", [1, FIRST_LAP, 100])
+def test_scores_are_the_mean_returns_of_an_evaluation(worlds: int) -> None:
+    expected = evaluate(some_programs(), RIGHT, episodes=worlds, seed=0).mean_return
+    np.testing.assert_array_equal(objective(worlds).scores(some_programs()), expected)
+
+
+def test_scores_of_a_shipped_task_are_those_of_an_evaluation_too() -> None:
+    """With a memory, a task's own size, and reactions."""
+    expected = evaluate(some_programs(), "snake", episodes=20, seed=4)
+    tried = Objective(expected.task, expected.worlds)
+    np.testing.assert_array_equal(tried.scores(some_programs()), expected.mean_return)
+
+
+def test_returns_have_a_row_per_program_and_a_column_per_world() -> None:
+    earned = objective(5).returns(tokens(STAY, WALK, BACK), at_column(1, 2, 4, 7))
+    assert earned == pytest.approx(np.array([[0, 1 / 6, 3 / 6, 1], [1, 1, 1, 1], [0, 0, 0, 0]]))
+
+
+def test_the_worlds_themselves_are_not_played_in() -> None:
+    tried = objective()
+    before = tried.worlds.clone()
+    tried.scores(tokens(WALK, BACK))
+    tried.scores(tokens(WALK, BACK), rival=tokens(STEP)[0])
+    assert same(tried.worlds, before)
+
+
+# With a rival
+
+
+@settings(deadline=None, max_examples=60)
+@given(worlds=st.sampled_from([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 100, 200]), rival=st.integers(0, 149))
+def test_a_race_is_fair(worlds: int, rival: int) -> None:
+    returns = their_returns(worlds)
+    scores = objective(worlds).scores(some_programs(), rival=some_programs()[rival])
+    kept = scores != DROPPED
+    np.testing.assert_allclose(scores[kept], returns[kept].mean(axis=1), rtol=0, atol=1e-12)
+    # Who was dropped was behind at some time; who never was, or is as good on every world, wasn't dropped.
+    lead = np.cumsum(returns - returns[rival], axis=1)
+    assert (lead[~kept].min(axis=1) < 0).all()
+    assert kept[(lead > -1e-12).all(axis=1)].all()
+    assert kept[(returns >= returns[rival]).all(axis=1)].all()
+    assert kept[rival]
+
+
+def test_who_falls_behind_is_dropped_early() -> None:
+    tried = objective(100)
+    scores = tried.scores(tokens(BACK, WALK, STAY), rival=tokens(WALK)[0])
+    assert scores.tolist() == [DROPPED, 1.0, DROPPED]
+    assert tried.rollouts == 100 + 2 * FIRST_LAP + 100  # the rival; two after the first lap; one to the end
+
+
+def test_who_falls_behind_late_is_dropped_all_the_same() -> None:
+    """Level with the rival where there is nowhere to go, behind it on the later worlds."""
+    columns = [7] * FIRST_LAP + [1] * 192
+    tried = Objective(RIGHT, at_column(*columns))
+    assert tried.scores(tokens(STAY), rival=tokens(WALK)[0]).tolist() == [DROPPED]
+    assert FIRST_LAP < tried.rollouts - 200 < 200
+
+
+def test_who_is_ahead_first_and_worse_in_the_end_gets_the_exact_score() -> None:
+    """A race is decided on the way only: at the end, all scores are known and none need be withheld."""
+    columns = [7] * 90 + [1] * 10
+    tried = Objective(RIGHT, at_column(*columns))
+    scores = tried.scores(tokens(STAY, WALK), rival=tokens(WALK)[0])
+    assert scores == pytest.approx([0.9, 1.0])
+
+
+def test_an_equal_is_never_dropped() -> None:
+    """The same behaviour in other words: sums of returns must not tell the two apart."""
+    other_words = "DEF run m( WHILE c( frontIsClear c) w( move w) REPEAT R=0 r( move r) m)"
+    other_step = "DEF run m( turnLeft turnRight move m)"
+    tried = objective(200)
+    assert tried.scores(tokens(other_words), rival=tokens(WALK)[0]).tolist() == [1.0]
+    expected = objective(200).scores(tokens(STEP))
+    assert tried.scores(tokens(other_step), rival=tokens(STEP)[0]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_dropped_is_worse_than_any_return_of_the_task() -> None:
+    assert their_returns(100).min() > DROPPED
+
+
+def test_on_a_few_worlds_nobody_is_dropped() -> None:
+    tried = objective(FIRST_LAP)
+    assert tried.scores(tokens(BACK), rival=tokens(WALK)[0]).tolist() == [0.0]
+
+
+# Counts
+
+
+def test_evaluations_count_programs_and_rollouts_count_worlds_too() -> None:
+    tried = objective(50)
+    tried.scores(some_programs()[:30])
+    assert (tried.evaluations, tried.rollouts) == (30, 1500)
+    tried.scores(some_programs()[:10])
+    assert (tried.evaluations, tried.rollouts) == (40, 2000)
+
+
+def test_a_rival_is_no_evaluation_and_is_run_once() -> None:
+    tried = objective(100)
+    for time in (1, 2, 3):
+        tried.scores(tokens(BACK), rival=tokens(WALK)[0])
+        assert (tried.evaluations, tried.rollouts) == (time, 100 + time * FIRST_LAP)
+
+
+def test_rivals_are_not_taken_for_each_other() -> None:
+    tried = objective(100)
+    assert tried.scores(tokens(STEP), rival=tokens(WALK)[0]).tolist() == [DROPPED]
+    assert tried.scores(tokens(STEP), rival=tokens(BACK)[0])[0] > 0
+
+
+def test_any_number_of_rivals_may_come_and_each_keeps_up_with_itself() -> None:
+    """Lap by lap, its returns add up to a little more or less than all at once."""
+    tried = objective(300)
+    for rival in some_programs():
+        assert tried.scores(rival[None], rival)[0] != DROPPED
+
+
+# More worlds
+
+
+def test_more_worlds_come_first() -> None:
+    tried = objective(30)
+    before, hard = tried.worlds.clone(), RIGHT.worlds(7, seed=99)
+    tried.add(hard)
+    assert tried.worlds.count == 37
+    assert same(tried.worlds.take(slice(0, 7)), hard)
+    assert same(tried.worlds.take(slice(7, 37)), before)
+
+
+def test_scores_are_of_all_worlds_after_more_were_added() -> None:
+    tried = Objective(RIGHT, at_column(*[7] * 30))
+    assert tried.scores(tokens(STAY)).tolist() == [1.0]
+    tried.add(at_column(*[1] * 10))
+    assert tried.scores(tokens(STAY)).tolist() == [0.75]
+
+
+def test_a_rival_is_run_again_on_more_worlds() -> None:
+    """It fares worse there; with what it earned before, it would not even keep up with itself."""
+    tried = Objective(RIGHT, at_column(*[7] * 40))
+    rival = tokens(STAY)
+    assert tried.scores(rival, rival[0]).tolist() == [1.0]
+    before = tried.rollouts
+    tried.add(at_column(*[1] * 40))
+    assert tried.scores(rival, rival[0]).tolist() == [0.5]
+    assert tried.rollouts - before == 80 + 80
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(("actions", "found"), [("putMarker", "nan"), ("putMarker putMarker", "inf")])
+def test_a_value_that_is_no_number_is_refused_by_the_tasks_name(actions: str, found: str) -> None:
+    tried = Objective(SPOILED, SPOILED.worlds(20, seed=0))
+    assert tried.scores(tokens(STAY)).tolist() == [0.5]
+    wrong = tokens(STAY, f"DEF run m( {actions} m)")
+    message = f"spoiled: a state's value must be a finite number, found {found}"
+    with pytest.raises(ValueError, match=message):
+        tried.scores(wrong)
+    with pytest.raises(ValueError, match=message):
+        tried.scores(wrong, rival=tokens(STAY)[0])
+    with pytest.raises(ValueError, match=message):
+        tried.scores(tokens(STAY), rival=wrong[1])
+
+
+def test_the_texts_of_these_tests_are_programs() -> None:
+    assert (compile_programs([STAY, STEP, WALK, BACK]).entry >= 0).all()

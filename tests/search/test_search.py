@@ -1,0 +1,250 @@
+"""What holds for every search: in the space, it is a search among programs; and it can be put aside."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from leaps.dsl.neighbours import Limits, Move, Neighbourhood
+from leaps.embedding.space import Space
+from leaps.embedding.weights import save_weights
+from leaps.karel.executor import compile_karel
+from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.search.beam import Beam, BeamConfig
+from leaps.search.cem import CEM, CEMConfig
+from leaps.search.hill_climb import HillClimb, HillClimbConfig
+from leaps.search.random_search import RandomSearch
+from leaps.search.search import VALID_BONUS, InSpace, PointSearch, Search
+from tests.embedding.helpers import placed, untrained
+
+DIMENSIONS = 5
+
+
+class Bytes:
+    """A space in which a point's program is its bytes: equal programs are equal points."""
+
+    dimensions = DIMENSIONS
+    limits: list[int | None]
+
+    def __init__(self) -> None:
+        self.limits = []
+
+    def decode(self, points: NDArray[np.float32], max_length: int | None = None) -> NDArray[np.uint8]:
+        self.limits.append(max_length)
+        return np.ascontiguousarray(points, np.float32).view(np.uint8)
+
+
+class Heard:
+    """A search among points that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[NDArray[np.float32], NDArray[np.float64]]] = []
+        self.finished = False
+        self.restored: dict[str, Any] | None = None
+
+    def ask(self) -> NDArray[np.float32]:
+        return np.arange(3 * DIMENSIONS, dtype=np.float32).reshape(3, DIMENSIONS) + len(self.told)
+
+    def tell(self, points: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
+        self.told.append((points.copy(), scores.copy()))
+
+    def state(self) -> dict[str, Any]:
+        return {"told": len(self.told)}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.restored = state
+
+
+def in_bytes(search: PointSearch, max_length: int | None = None) -> InSpace:
+    return InSpace(search, cast(Space, Bytes()), max_length)
+
+
+# In the space
+
+
+def test_a_search_in_the_space_asks_about_the_programs_of_its_points() -> None:
+    heard = Heard()
+    np.testing.assert_array_equal(in_bytes(heard).ask().view(np.float32), heard.ask())
+
+
+def test_its_scores_are_those_of_its_points_and_the_bonus_of_valid_programs() -> None:
+    heard = Heard()
+    search = in_bytes(heard)
+    expected = []
+    for scores in (np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.0, 0.0])):
+        expected.append((search.ask().view(np.float32), scores + VALID_BONUS))
+        search.tell(scores)
+    for (points, scores), (told_points, told_scores) in zip(expected, heard.told, strict=True):
+        np.testing.assert_array_equal(told_points, points)
+        np.testing.assert_array_equal(told_scores, scores)
+    assert VALID_BONUS > 0  # or elites that earn nothing would have no weight
+
+
+def test_scores_that_were_told_are_not_changed_by_it() -> None:
+    search, scores = in_bytes(Heard()), np.array([0.0, 0.5, 1.0])
+    search.ask()
+    search.tell(scores)
+    assert scores.tolist() == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("max_length", [None, 12])
+def test_the_space_is_told_the_longest_program(max_length: int | None) -> None:
+    search = in_bytes(Heard(), max_length)
+    search.ask()
+    assert cast(Bytes, search.space).limits == [max_length]
+
+
+def test_it_is_finished_when_the_search_among_points_is() -> None:
+    heard = Heard()
+    search = in_bytes(heard)
+    assert not search.finished
+    heard.finished = True
+    assert search.finished
+
+
+def test_it_races_nobody() -> None:
+    assert in_bytes(Heard()).rival is None
+
+
+def test_its_state_is_that_of_the_search_among_points() -> None:
+    heard = Heard()
+    search = in_bytes(heard)
+    search.ask()
+    search.tell(np.zeros(3))
+    assert search.state() == {"told": 1}
+    search.restore({"told": 7})
+    assert heard.restored == {"told": 7}
+
+
+@pytest.fixture(scope="module")
+def space(tmp_path_factory: pytest.TempPathFactory) -> Space:
+    """Eight dimensions, for programs of 20 tokens, not trained."""
+    file: Path = tmp_path_factory.mktemp("space") / "weights"
+    save_weights(placed(untrained(max_length=20)), file, {"training": "none"})
+    return Space(file)
+
+
+@pytest.mark.parametrize(("max_length", "width"), [(None, 20), (9, 9), (30, 30)])
+def test_in_a_real_space_it_asks_about_programs_within_the_limit(
+    space: Space, max_length: int | None, width: int
+) -> None:
+    search = InSpace(RandomSearch(200, space.dimensions, seed=1), space, max_length)
+    programs = search.ask()
+    assert programs.shape == (200, width)
+    assert (compile_karel(programs).entry >= 0).all()
+    np.testing.assert_array_equal(programs, space.decode(search.points, max_length))
+    np.testing.assert_array_equal(search.points, RandomSearch(200, space.dimensions, seed=1).ask())
+
+
+# Put aside, and taken up again
+
+
+def hill_climb(seed: int) -> Search:
+    around = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), {Move.REPLACE: 1.0}, seed)
+    return HillClimb(HillClimbConfig(neighbours=30, batch=5), around)
+
+
+SEARCHES: dict[str, Callable[[int], Search]] = {
+    "random": lambda seed: in_bytes(RandomSearch(6, DIMENSIONS, seed)),
+    "cem": lambda seed: in_bytes(CEM(CEMConfig(20, elite_fraction=0.2, decay=True), DIMENSIONS, seed)),
+    "beam": lambda seed: in_bytes(Beam(BeamConfig(20, 5), DIMENSIONS, seed)),
+    "hill climb": hill_climb,
+}
+
+
+def score(programs: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """A score that depends on nothing but the program, with rises and equals."""
+    return np.asarray((programs.astype(np.int64) * np.arange(1, programs.shape[1] + 1)).sum(axis=1) % 8 / 8)
+
+
+def follow(search: Search, rounds: int) -> list[NDArray[np.uint8]]:
+    """What a search asks in so many rounds."""
+    asked = []
+    for _ in range(rounds):
+        programs = search.ask()
+        asked.append(programs.copy())
+        search.tell(score(programs))
+    return asked
+
+
+def through_json(state: dict[str, Any]) -> dict[str, Any]:
+    """What is left of a state in a file: lists and plain numbers."""
+
+    def plain(value: Any) -> Any:
+        assert isinstance(value, np.ndarray | np.generic), f"found {type(value)} in a state"
+        return value.tolist()
+
+    restored: dict[str, Any] = json.loads(json.dumps(state, default=plain))
+    return restored
+
+
+def same_rounds(one: list[NDArray[np.uint8]], other: list[NDArray[np.uint8]]) -> bool:
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+@pytest.mark.parametrize("rounds", [0, 1, 2, 5, 17])
+def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been(name: str, rounds: int) -> None:
+    search = SEARCHES[name](1)
+    follow(search, rounds)
+    state = through_json(search.state())
+    expected = follow(search, 20)
+    again = SEARCHES[name](2)
+    again.restore(state)
+    assert same_rounds(follow(again, 20), expected)
+    assert again.finished == search.finished
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_that_is_under_way_goes_back_to_where_it_was(name: str) -> None:
+    search = SEARCHES[name](1)
+    follow(search, 6)
+    state = through_json(search.state())
+    expected = follow(search, 20)
+    search.restore(state)
+    assert same_rounds(follow(search, 20), expected)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_state_stays_what_it_was_while_the_search_goes_on(name: str) -> None:
+    """It may be kept for a while before it is written."""
+    search = SEARCHES[name](1)
+    follow(search, 6)
+    state = search.state()
+    expected = follow(search, 20)
+    again = SEARCHES[name](2)
+    again.restore(state)
+    assert same_rounds(follow(again, 20), expected)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_state_that_was_restored_stays_what_it_was(name: str) -> None:
+    """Two searches may begin from one state."""
+    search = SEARCHES[name](1)
+    follow(search, 6)
+    state = through_json(search.state())
+    one, other = SEARCHES[name](2), SEARCHES[name](3)
+    one.restore(state)
+    expected = follow(one, 20)
+    other.restore(state)
+    assert same_rounds(follow(other, 20), expected)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_same_seed_is_the_same_search_and_another_another(name: str) -> None:
+    one, same, other = (follow(SEARCHES[name](seed), 10) for seed in (1, 1, 2))
+    assert same_rounds(one, same)
+    assert not same_rounds(one, other)
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_other_worlds_can_be_told_at_any_time(name: str) -> None:
+    search = SEARCHES[name](1)
+    search.worlds_changed()
+    follow(search, 3)
+    search.worlds_changed()
+    follow(search, 3)

@@ -1,0 +1,412 @@
+"""From a task to a program that holds, the same for the same seed, judged on worlds that nobody saw."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import leaps
+from leaps import parallel
+from leaps.dsl.text import parse
+from leaps.evaluate import evaluate
+from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_karel
+from leaps.randomness import Stream, below
+from leaps.search.methods import METHODS
+from leaps.search.objective import PERFECT, Objective
+from leaps.search.solve import UNSEEN, Solution, SolveConfig, Step, solve
+from leaps.tasks import Task, get
+from tests.embedding.helpers import needs_shipped_weights
+
+pytestmark = needs_shipped_weights
+
+SEARCH_SEEDS, UNSEEN_SEEDS = 1 << 40, 3 << 40
+"""where the seeds of the search's worlds begin, and those of the final judgement: reported numbers need it"""
+
+
+def sample_corridor(stream: Stream, world: World) -> None:
+    """A corridor of random length, Karel at its beginning."""
+    _, width = world.ground.shape
+    clear(world)
+    world.ground[2:, :] = WALL
+    world.ground[:, 4 + below(stream, width - 4) :] = WALL
+    place_karel(world, 1, 1, EAST)
+
+
+def marked_end(world: World, start: World) -> float:  # noqa: ARG001
+    """Say whether the only marker lies in the last cell."""
+    last = 1
+    while world.ground[1, last + 1] != WALL:
+        last += 1
+    return 1.0 if world.markers[1, last] == 1 and world.markers.sum() == 1 else 0.0
+
+
+def broken_value(world: World, start: World) -> float:  # noqa: ARG001
+    """As soon as two markers lie about, it no longer knows."""
+    return np.nan if world.markers.sum() > 1 else 0.5 * float(world.markers.sum())
+
+
+def always_broken(world: World, start: World) -> float:  # noqa: ARG001
+    return np.inf
+
+
+def distance(world: World, start: World) -> float:  # noqa: ARG001
+    """What is a loss rather than a gain: cells from Karel to the end of the corridor, and no marker is 10."""
+    last = 1
+    while world.ground[1, last + 1] != WALL:
+        last += 1
+    return -float(last - world.pose[1]) - (10.0 if world.markers.sum() == 0 else 0.0)
+
+
+CORRIDOR = Task(
+    name="corridor",
+    summary="leave a marker in the last cell of a corridor",
+    size=(4, 12),
+    smallest=(3, 6),
+    sample=sample_corridor,
+    value=marked_end,
+)
+
+
+def lengths(solution: Solution) -> list[int]:
+    programs = [solution.program, solution.found, *(row["program"] for row in solution.history)]
+    return [len(program.split()) for program in programs]
+
+
+def unseen_return(solution: Solution) -> float:
+    """The reported return, made once more from the program's text."""
+    config = solution.config
+    seed = UNSEEN_SEEDS + config.seed
+    result = evaluate(solution.program, solution.task, episodes=UNSEEN, seed=seed, size=config.size)
+    return float(result.mean_return[0])
+
+
+# The promise
+
+
+@pytest.mark.parametrize("task", ["stair-climber", "maze", "top-off"])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_easy_tasks_are_solved_on_worlds_never_seen(task: str, seed: int) -> None:
+    solution = solve(task, seed=seed)
+    assert solution.solved
+    assert not solution.interrupted
+    assert solution.unseen_return == 1.0
+    assert unseen_return(solution) == 1.0
+
+
+def test_the_package_itself_solves_too() -> None:
+    assert leaps.solve("stair-climber").solved
+
+
+def test_a_configuration_can_be_given_as_a_whole() -> None:
+    config = SolveConfig("maze", seed=2)
+    one, other = solve(config), solve("maze", seed=2)
+    assert (one.config, one.program) == (other.config, other.program)
+
+
+def test_another_size_of_world_is_searched_and_judged() -> None:
+    solution = solve("maze", size=(6, 9))
+    assert solution.solved
+    assert unseen_return(solution) == 1.0
+
+
+# The same again
+
+
+def assert_same(one: Solution, other: Solution) -> None:
+    for name in ("program", "found", "evaluations", "rollouts", "worlds", "history"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert (one.unseen_return, one.search_return) == (other.unseen_return, other.search_return)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_seed_is_the_same_search(method: str) -> None:
+    assert_same(*(solve("four-corner", method, 3, budget=500) for _ in range(2)))
+
+
+def test_the_number_of_cores_changes_nothing() -> None:
+    try:
+        parallel.set_threads(1)
+        alone = solve("harvester", budget=1500)
+        parallel.set_threads(3)
+        assert_same(alone, solve("harvester", budget=1500))
+    finally:
+        parallel.set_threads(None)
+
+
+def test_another_seed_is_another_search() -> None:
+    one, other = (solve("harvester", seed=seed, budget=300) for seed in (0, 1))
+    assert one.history != other.history
+
+
+def test_who_watches_changes_nothing() -> None:
+    steps: list[Step] = []
+    assert_same(solve("maze", seed=2), solve("maze", seed=2, listener=steps.append))
+
+
+# Evaluations
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("budget", [1, 7, 333])
+def test_a_budget_is_spent_and_never_exceeded(method: str, budget: int) -> None:
+    tried: list[int] = []
+    solution = solve("snake", method, budget=budget, listener=lambda step: tried.append(len(step.asked)))
+    most = METHODS[method].budget if method.startswith("random") else budget
+    assert solution.evaluations == sum(tried) == min(budget, most)
+
+
+def test_a_random_search_evaluates_as_many_as_it_says() -> None:
+    assert solve("snake", "random-8").evaluations == 8
+    assert solve("snake", "random-64").evaluations == 64
+
+
+def test_a_search_that_has_found_a_program_stops() -> None:
+    assert solve("stair-climber", budget=100_000).evaluations < 100_000
+
+
+def test_what_a_watcher_hears_adds_up() -> None:
+    steps: list[Step] = []
+    solution = solve("harvester", budget=800, listener=steps.append)
+    assert [step.round for step in steps] == list(range(1, len(steps) + 1))
+    assert steps[-1].evaluations == solution.evaluations == 800
+    evaluations = [step.evaluations for step in steps]
+    assert evaluations == np.cumsum([len(step.asked) for step in steps]).tolist()
+    for step in steps:
+        assert step.best == step.scores.max()
+        assert len(step.scores) == len(step.asked)
+        assert 0 <= step.mean <= max(step.best, 0)
+        assert step.best <= step.best_so_far
+
+
+# Worlds
+
+
+def test_worlds_of_search_checks_and_judgement_never_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[set[tuple[int, int]]] = []
+    draw = Task.worlds
+
+    def recorded(
+        task: Task, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0
+    ) -> Worlds:
+        drawn.append({(seed, first + number) for number in range(count)})
+        return draw(task, count, seed, size, first=first)
+
+    monkeypatch.setattr(Task, "worlds", recorded)
+    for task, seed in (("maze", 0), ("top-off", 7)):
+        drawn.clear()
+        solution = solve(task, seed=seed, worlds=1)
+        assert solution.worlds > 1  # so that there were checks, which failed
+        assert len(drawn) > 3
+        assert len(set.union(*drawn)) == sum(map(len, drawn))
+        assert drawn[-1] == {(UNSEEN_SEEDS + seed, number) for number in range(UNSEEN)}
+        assert drawn[0] == {(SEARCH_SEEDS + seed, 0)}
+
+
+def test_a_program_that_only_fits_its_worlds_is_caught() -> None:
+    caught = []
+    for seed in range(5):
+        solution = solve("maze", seed=seed, worlds=1)
+        assert solution.solved
+        believed = [
+            row["program"] for row in solution.history if row["score"] >= PERFECT and row["worlds"] == 1
+        ]
+        wrong = [
+            program for program in believed if evaluate(program, "maze", episodes=1000).mean_return[0] < 1
+        ]
+        if wrong:
+            # Worlds that break it were added.
+            assert solution.worlds > 1
+            assert solution.found not in wrong
+        caught += wrong
+    assert caught
+
+
+def test_without_a_hunt_worlds_stay_as_they_are() -> None:
+    assert solve("maze", "cem", worlds=3, budget=2000).worlds == 3
+
+
+@pytest.mark.parametrize(
+    ("task", "method"), [("harvester", "climbs"), ("maze", "hc"), ("snake", "random-64")]
+)
+def test_the_return_told_is_that_on_the_unseen_worlds(task: str, method: str) -> None:
+    solution = solve(task, method, seed=4, budget=200)
+    assert solution.unseen_return == unseen_return(solution)
+    assert solution.solved == (solution.unseen_return >= PERFECT)
+
+
+@pytest.mark.parametrize("method", ["climbs", "random-64", "hc"])
+def test_the_history_tells_what_the_programs_earned(method: str) -> None:
+    solution = solve("harvester", method, seed=2, budget=600)
+    rows = [row for row in solution.history if row["worlds"] == solution.history[0]["worlds"]]
+    assert rows
+    for row in rows:
+        seed = SEARCH_SEEDS + solution.config.seed
+        again = evaluate(row["program"], "harvester", episodes=row["worlds"], seed=seed)
+        assert row["score"] == pytest.approx(again.mean_return[0], abs=1e-12)
+    scores = [row["score"] for row in rows]
+    assert scores == sorted(scores)
+    assert [row["evaluations"] for row in rows] == sorted(row["evaluations"] for row in rows)
+
+
+def test_the_history_has_every_program_that_was_the_best() -> None:
+    best: list[tuple[str, float]] = []
+
+    def look(step: Step) -> None:
+        best.append((" ".join(LANGUAGE.decode(step.program)), step.best_so_far))
+
+    for seed in range(5):
+        best.clear()
+        solution = solve("maze", seed=seed, worlds=1, listener=look)
+        assert set(best) <= {(row["program"], row["score"]) for row in solution.history}
+
+
+def test_the_program_told_is_no_worse_than_the_one_found_and_no_longer() -> None:
+    for seed in range(2):
+        solution = solve("top-off", seed=seed)
+        assert len(solution.program.split()) <= len(solution.found.split())
+        found = evaluate(solution.found, "top-off", episodes=1000, seed=99).mean_return[0]
+        assert evaluate(solution.program, "top-off", episodes=1000, seed=99).mean_return[0] >= found
+
+
+# Interrupted
+
+
+def interrupt_after(rounds: int) -> Callable[[Step], None]:
+    def listener(step: Step) -> None:
+        if step.round == rounds:
+            raise KeyboardInterrupt
+
+    return listener
+
+
+@pytest.mark.parametrize("method", ["climbs", "cem", "hc"])
+def test_an_interrupted_search_returns_the_best_so_far(method: str) -> None:
+    solution = solve("snake", method, listener=interrupt_after(5))
+    assert solution.interrupted
+    whole = solve("snake", method, budget=solution.evaluations)
+    assert not whole.interrupted
+    # As if the budget had ended there, but for the simplifying: who interrupts doesn't want to wait.
+    assert solution.program == solution.found == whole.found
+    assert (solution.evaluations, solution.history) == (whole.evaluations, whole.history)
+
+
+def test_an_interruption_before_anything_was_found_passes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Objective, "scores", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        solve("maze")
+
+
+def test_an_interruption_while_the_program_is_simplified_loses_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = solve("maze")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("leaps.search.solve.simplify", interrupted)
+    try:
+        solution = solve("maze")
+    except KeyboardInterrupt:
+        pytest.fail("what was found is lost")
+    assert solution.found == whole.found
+
+
+# A task of one's own
+
+
+def test_a_task_of_ones_own_is_solved() -> None:
+    solution = solve(CORRIDOR)
+    assert solution.solved
+    assert solution.config.task == "corridor"
+    assert evaluate(solution.program, CORRIDOR, episodes=500, seed=1).mean_return[0] == 1.0
+
+
+def test_a_value_that_turns_nan_is_reported_with_the_best_program_so_far() -> None:
+    task = replace(CORRIDOR, name="broken", value=broken_value)
+    best: list[NDArray[np.uint8]] = []
+    with pytest.raises(
+        ValueError, match="broken: a state's value must be a finite number, found nan"
+    ) as error:
+        # One program at a time, so that some come before the first that breaks it.
+        solve(task, "hc", listener=lambda step: best.append(step.program))
+    assert best
+    named = str(error.value).partition("best program before that: ")[2]
+    assert named == " ".join(LANGUAGE.decode(best[-1]))
+    assert parse(named, LANGUAGE)
+
+
+def test_a_value_that_is_never_a_number_is_reported() -> None:
+    task = replace(CORRIDOR, name="broken", value=always_broken)
+    with pytest.raises(ValueError, match="broken: a state's value must be a finite number, found inf"):
+        solve(task)
+
+
+def test_a_task_of_losses_is_searched_too() -> None:
+    # Nothing says that values are above some number; what is given up in a race must not look like a gain.
+    task = replace(CORRIDOR, name="losses", value=distance)
+    solution = solve(task, budget=3000)
+    worlds = solution.history[0]["worlds"]
+    for row in solution.history:
+        if row["worlds"] == worlds:
+            again = evaluate(row["program"], task, episodes=worlds, seed=SEARCH_SEEDS)
+            assert row["score"] == pytest.approx(again.mean_return[0])
+    assert solution.unseen_return > -1.0
+
+
+# Settings
+
+
+@pytest.mark.parametrize("method", ["climbs", "cem", "hc"])
+@pytest.mark.parametrize("max_length", [5, 12, 100])
+def test_no_program_is_longer_than_asked_for(method: str, max_length: int) -> None:
+    tried = 0
+
+    def look(step: Step) -> None:
+        nonlocal tried
+        tried = max(tried, int((step.asked != LANGUAGE.pad).sum(axis=1).max()))
+
+    solution = solve("harvester", method, max_length=max_length, budget=700, listener=look)
+    assert max([tried, *lengths(solution)]) <= max_length
+
+
+def test_a_short_program_is_found_where_only_short_ones_may_be() -> None:
+    # The shortest that solves it has this length.
+    solution = solve("maze", max_length=12, seed=1)
+    assert solution.solved
+    assert max(lengths(solution)) <= 12
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"task": "luck"}, "unknown task 'luck'; expected one of stair-climber"),
+        ({"method": "luck"}, "unknown method 'luck'; expected one of climbs"),
+        ({"budget": 0}, "budget must be at least 1, found 0"),
+        ({"budget": -5}, "budget must be at least 1, found -5"),
+        ({"worlds": 0}, "worlds must be at least 1, found 0"),
+        ({"seed": -1}, "seed must be at least 0, found -1"),
+        ({"max_length": 4}, "max_length must be at least 5, found 4"),
+        ({"space": "nowhere"}, "no weights at 'nowhere'; expected leaps"),
+        ({"size": (3, 3)}, "maze needs at least 5x5 cells"),
+        ({"task": "clean-house", "size": (8, 8)}, "clean-house is one fixed flat"),
+    ],
+)
+def test_a_bad_configuration_is_refused_with_what_was_expected(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        solve(**{"task": "maze", **settings})
+
+
+def test_a_solution_sums_itself_up() -> None:
+    solution = solve("stair-climber", seed=3)
+    summary = solution.summary()
+    assert summary["return"] == solution.unseen_return
+    assert summary["solved"] is True
+    assert SolveConfig(**summary["config"]) == solution.config
+    assert get(summary["task"]).name == "stair-climber"
