@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,8 @@ from leaps.evaluate import compile_programs
 from leaps.karel.executor import Hooks, compile_karel, run
 from leaps.karel.interpreter import Run
 from leaps.karel.world import LANGUAGE, PROGRAMS, Worlds, random_worlds
+from leaps.search.solve import Run as SearchRun
+from leaps.search.solve import SolveConfig
 from leaps.tasks import TASKS
 
 ROOT = Path(leaps.__file__).parents[1]
@@ -194,6 +197,41 @@ def bench_first_use() -> None:
     report("leaps run, after that", f"{min(times[1:]):.2f} s", "< 2 s", min(times[1:]) < 2)
 
 
+def bench_searches() -> None:
+    """Evaluations of hill climbing, on one core; iterations of CEM, on all."""
+    rates = []
+    for name in ("stair-climber", "four-corner", "top-off", "maze", "clean-house", "harvester"):
+        evaluations, seconds, seed = 0, 0.0, 0
+        while seconds < 1.0:
+            search = SearchRun(SolveConfig(name, "hc", seed, budget=5_000))
+            search.method = replace(search.method, in_a_row=10**9)  # on and on, solved or not
+            search.step()  # compiles
+            begin = time.perf_counter()
+            while not search.finished:
+                search.step()
+            seconds += time.perf_counter() - begin
+            evaluations += search.objective.evaluations
+            seed += 1
+        rates.append(evaluations / seconds)
+    mean = float(np.mean(rates))
+    spread = f"{min(rates):,.0f} to {max(rates):,.0f}"
+    report(
+        "hill climbing, 16 worlds, six tasks",
+        f"{mean:,.0f} evaluations/s ({spread})",
+        "≥ 30,000",
+        mean >= 3e4,
+    )
+    parallel.set_threads(None)
+    cem = SearchRun(SolveConfig("four-corner", "cem"))
+    cem.step()
+    begin = time.perf_counter()
+    for _ in range(100):
+        cem.step()
+    rate = 100 / (time.perf_counter() - begin)
+    report("CEM, population 64, all cores", f"{rate:.0f} iterations/s", "≥ 30", rate >= 30)
+    parallel.set_threads(1)
+
+
 if __name__ == "__main__":
     parallel.set_threads(1)
     bench_execution()
@@ -201,5 +239,6 @@ if __name__ == "__main__":
     bench_compilation()
     bench_environment()
     bench_decoding()
+    bench_searches()
     bench_first_use()
     console.print(table)

@@ -25,6 +25,7 @@ ORDER = [
     {"embedding"},
     {"search"},
     {"explore"},
+    {"trajectory"},
     {"figures"},
     {"cli"},
 ]

@@ -138,7 +138,7 @@ class LiveView:
 def print_solution(solution: "Solution", folder: Path) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
-    table.add_column()
+    table.add_column(overflow="fold")
     config = solution.config
     table.add_row("task", f"{config.task}, {config.method}, seed {config.seed}")
     word = "[green]solved[/green]" if solution.solved else "not solved"

@@ -188,7 +188,7 @@ class Run:
             self.round,
             self.objective.evaluations,
             time.perf_counter() - self._begin,
-            float(np.maximum(scores, 0).mean()),
+            float(np.where(np.isfinite(scores), scores, 0.0).mean()),
             float(scores[top]),
             self.best[0],
             self.best[1],

@@ -1,0 +1,111 @@
+"""The command that shows how a search goes: trajectory."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from leaps.cli.app import JsonOption, app, err, out, print_json, read_program
+from leaps.cli.space import SpaceOption, progress_bar
+from leaps.dsl.text import to_line
+
+if TYPE_CHECKING:
+    from leaps.search.solve import Step
+
+PICTURE_FILE, FILM_FILE, TABLE_FILE, REPORT_FILE = (
+    "trajectory.png",
+    "trajectory.gif",
+    "evolution.md",
+    "trajectory.json",
+)
+
+
+@app.command()
+def trajectory(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them.")],
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same search.")] = 0,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="cem, or cem-paper with the paper's settings per task.")
+    ] = "cem",
+    budget: Annotated[
+        int | None, typer.Option("--budget", help="Programs evaluated at most; the method's own by default.")
+    ] = None,
+    space: SpaceOption = "leaps",
+    truth: Annotated[
+        Path | None,
+        typer.Option(
+            "--truth", metavar="FILE", help="A program that solves the task, to be shown as a star."
+        ),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Where it goes; out/TASK-METHOD-SEED-trajectory by default."
+        ),
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Watch the cross entropy method search the space.
+
+    The paper's figures and table of a search: its populations on a map of the space, its returns, and how
+    the best program evolves. Writes a picture, a film, a table and all numbers.
+
+      leaps trajectory stair-climber --truth examples/stair-climber.karel
+    """
+    from leaps.embedding.space import Space
+    from leaps.figures import animate_trajectory, draw_trajectory
+    from leaps.files import write_atomically
+    from leaps.search.methods import get_method
+    from leaps.search.save import make_folder
+    from leaps.search.solve import SolveConfig
+    from leaps.tasks import get
+    from leaps.trajectory import evolution, evolution_table, record
+
+    get(task)
+    known = get_method(method)
+    if method not in ("cem", "cem-paper"):
+        raise ValueError(f"--method: expected cem or cem-paper, found {method!r}")
+    config = SolveConfig(task, method, seed, budget, space=space)
+    program = None if truth is None else to_line(read_program(truth, None))
+    loaded = Space.load(space)
+    folder = Path("out") / f"{task}-{method}-{seed}-trajectory" if to is None else to
+    make_folder(folder)
+    bar = progress_bar()
+    bar.disable = not err.is_terminal  # else it would leave an empty line
+    with bar:
+        at = bar.add_task(f"{task}: evaluations", total=budget or known.budget, said="")
+
+        def show(step: "Step") -> None:
+            bar.update(at, completed=step.evaluations, said=f"best return {step.best_so_far:.3f}")
+
+        recorded = record(config, loaded, program, listener=show)
+        bar.update(at, description="drawing", total=None)
+        write_atomically(folder / REPORT_FILE, (json.dumps(recorded.report()) + "\n").encode())
+        write_atomically(folder / TABLE_FILE, evolution_table(recorded).encode())
+        draw_trajectory(recorded, folder / PICTURE_FILE)
+        animate_trajectory(recorded, folder / FILM_FILE)
+    rows = evolution(recorded)
+    if json_:
+        print_json(
+            {
+                "out": str(folder),
+                "task": task,
+                "method": method,
+                "seed": seed,
+                "space": space,
+                "iterations": len(recorded.iterations),
+                "converged": recorded.converged,
+                "evolution": [
+                    {"iteration": row.number, "return": row.best, "program": row.program} for row in rows
+                ],
+            }
+        )
+        return
+    table = Table("iteration", "return", "best program")
+    for row in rows:
+        table.add_row(str(row.number), f"{row.best:.2f}", row.program)
+    out.print(table)
+    word = "converged" if recorded.converged else "not converged"
+    out.print(f"{word} after {len(recorded.iterations):,} iterations; see {folder / PICTURE_FILE}")

@@ -1,0 +1,236 @@
+"""The way of the cross entropy method through the space: the paper's figures and table of a search.
+
+(Appendix "Cross Entropy Method Trajectory Visualization" and "Program Evolution".)
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.sample import sample_programs
+from leaps.dsl.syntax import tokens_of
+from leaps.dsl.text import parse
+from leaps.embedding.space import Space
+from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.search.cem import CEM
+from leaps.search.objective import Objective
+from leaps.search.search import InSpace
+from leaps.search.solve import Run, SolveConfig, Step
+
+CLOUD = 3000
+"""random programs that the plane is laid through"""
+LONGEST = 44
+"""tokens of the longest of them, as in the paper's data"""
+DIGITS = 4
+"""of coordinates in a report: a picture shows no more"""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The plane in which latents differ most: their first two principal components."""
+
+    centre: NDArray[np.float32]
+    axes: NDArray[np.float32]
+    """[dimensions, 2]"""
+    shares: tuple[float, float]
+    """of the latents' variance, along each axis"""
+
+    @staticmethod
+    def through(latents: NDArray[np.float32]) -> "Plane":
+        """Lay it through latents [n, dimensions]."""
+        exact = latents.astype(np.float64)
+        centre = exact.mean(axis=0)
+        variances, directions = np.linalg.eigh(np.cov(exact - centre, rowvar=False))
+        axes = directions[:, :-3:-1]  # eigenvalues ascend
+        # An axis may point either way: let its largest component be positive, whatever the machine.
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+        second, first = (float(variance / (variances.sum() or 1.0)) for variance in variances[-2:])
+        return Plane(centre.astype(np.float32), axes.astype(np.float32), (first, second))
+
+    def place(self, latents: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[n, 2] where latents [n, dimensions] are seen."""
+        return np.asarray((latents - self.centre) @ self.axes, np.float32)
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """One population, and where the search went from there."""
+
+    number: int
+    """from 1"""
+    population: NDArray[np.float32] = field(repr=False)
+    """[n, 2] in the plane"""
+    centre: NDArray[np.float32] = field(repr=False)
+    """[2] around which the next population is drawn"""
+    mean: float
+    """return of the population"""
+    best: float
+    """return of the best of it"""
+    centre_return: float
+    """of the program that the next centre stands for"""
+    program: str
+    """the best of the population"""
+    centre_program: str
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A search from its first population to its last, as seen in the plane. Returns are on its own worlds."""
+
+    config: SolveConfig
+    iterations: list[Iteration] = field(repr=False)
+    converged: bool
+    """whether the search ended because its populations had perfect programs; else its budget was used up"""
+    plane: Plane = field(repr=False)
+    cloud: NDArray[np.float32] = field(repr=False)
+    """[n, 2] random programs, to show the shape of the space"""
+    truth: NDArray[np.float32] | None
+    """[2] where a program is that solves the task, if one was given"""
+    truth_program: str | None
+    truth_return: float | None
+
+    def report(self) -> dict[str, Any]:
+        """All of it, as plain numbers and texts."""
+        return {
+            "config": asdict(self.config),
+            "converged": self.converged,
+            "variance_shares": list(self.plane.shares),
+            "truth": None
+            if self.truth is None
+            else {
+                "place": _plain(self.truth),
+                "program": self.truth_program,
+                "return": self.truth_return,
+            },
+            "iterations": [
+                {
+                    "iteration": iteration.number,
+                    "mean_return": iteration.mean,
+                    "best_return": iteration.best,
+                    "centre_return": iteration.centre_return,
+                    "best_program": iteration.program,
+                    "centre_program": iteration.centre_program,
+                    "centre": _plain(iteration.centre),
+                    "population": _plain(iteration.population),
+                }
+                for iteration in self.iterations
+            ],
+            "cloud": _plain(self.cloud),
+        }
+
+
+def _plain(places: NDArray[np.float32]) -> Any:
+    return places.astype(np.float64).round(DIGITS).tolist()
+
+
+def record(
+    config: SolveConfig,
+    space: Space,
+    truth: str | None = None,
+    *,
+    programs: int = CLOUD,
+    listener: Callable[[Step], object] = id,
+) -> Trajectory:
+    """Run a search by the cross entropy method to its end, and keep its way.
+
+    The space is the one that the configuration names. truth: a program that solves the task. programs: so
+    many random ones show the shape of the space; the plane is laid through them.
+    """
+    if programs < 3:
+        raise ValueError(f"a plane needs at least 3 programs, found {programs}")
+    tokens = None if truth is None else LANGUAGE.encode(tokens_of(parse(truth, LANGUAGE)))[None]
+    run = Run(config)
+    search = run.search
+    if not (isinstance(search, InSpace) and isinstance(search.search, CEM)):
+        raise ValueError(f"only the way of cem and cem-paper can be recorded, found {config.method!r}")
+    if search.space.file != space.file:
+        raise ValueError(f"the search is in the space {search.space.file}, found {space.file}")
+    drawn = sample_programs(LANGUAGE, PROGRAMS, programs, config.seed, min(LONGEST, space.longest))
+    points = space.encode(np.unique(drawn, axis=0))  # as in a data set: each program once
+    plane = Plane.through(space.latent(points))
+
+    def place(points: NDArray[Any]) -> NDArray[np.float32]:
+        return plane.place(space.latent(points))
+
+    objective = Objective(run.task, run.objective.worlds)  # not to be counted among the search's rollouts
+    populations, centres, scores, best = [], [], [], []
+    while not run.finished:
+        step = run.step()
+        # A budget may end within a population; the search then stays where it is.
+        populations.append(search.points[: len(step.scores)])
+        centres.append(search.search.mean)
+        scores.append(step.scores)
+        best.append(space.text(step.asked[int(step.scores.argmax())]))
+        listener(step)
+    ends = np.cumsum([len(population) for population in populations])[:-1]
+    placed = np.split(place(np.concatenate(populations)), ends)
+    places = place(np.stack(centres))
+    decoded = space.decode(np.stack(centres), config.max_length)
+    centre_returns = objective.returns(decoded).mean(axis=1)
+    iterations = [
+        Iteration(
+            number=i + 1,
+            population=placed[i],
+            centre=places[i],
+            mean=float(scores[i].mean()),
+            best=float(scores[i].max()),
+            centre_return=float(centre_returns[i]),
+            program=best[i],
+            centre_program=space.text(decoded[i]),
+        )
+        for i in range(len(scores))
+    ]
+    return Trajectory(
+        config,
+        iterations,
+        run.solved,
+        plane,
+        place(points),
+        None if tokens is None else place(space.encode(tokens))[0],
+        None if tokens is None else space.text(tokens[0]),
+        None if tokens is None else float(objective.returns(tokens).mean()),
+    )
+
+
+def evolution(trajectory: Trajectory, rows: int = 8) -> list[Iteration]:
+    """The iterations that tell how programs evolved: the first, those with a new best return, and the last.
+
+    If there are more than `rows`, some of those between are left out, as evenly as possible.
+    """
+    if rows < 2:
+        raise ValueError(f"rows must be at least 2, found {rows}")
+    iterations = trajectory.iterations
+    best_before = np.maximum.accumulate([-np.inf] + [iteration.best for iteration in iterations[:-1]])
+    rose = [
+        iteration
+        for iteration, before in zip(iterations, best_before, strict=True)
+        if iteration.best > before
+    ]
+    last = [] if rose[-1] is iterations[-1] else [iterations[-1]]
+    room = rows - len(last)
+    if len(rose) > room:
+        rose = [rose[i] for i in spread(len(rose), room)]
+    return rose + last
+
+
+def evolution_table(trajectory: Trajectory, rows: int = 8) -> str:
+    """The evolution as a table in Markdown."""
+    config, last = trajectory.config, trajectory.iterations[-1].number
+    lines = [
+        f"How programs evolved: {config.task}, {config.method}, seed {config.seed}",
+        "",
+        "| iteration | best return | best program |",
+        "|---:|---:|---|",
+    ]
+    for iteration in evolution(trajectory, rows):
+        end = " (converged)" if trajectory.converged and iteration.number == last else ""
+        lines.append(f"| {iteration.number}{end} | {iteration.best:.2f} | `{iteration.program}` |")
+    return "\n".join(lines) + "\n"
+
+
+def spread(count: int, most: int) -> list[int]:
+    """At most so many of the numbers from 0 to count − 1, evenly, with the first and the last."""
+    return sorted({round(i) for i in np.linspace(0, count - 1, min(count, most)).tolist()})
