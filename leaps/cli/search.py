@@ -110,7 +110,10 @@ class LiveView:
     def __enter__(self) -> "LiveView":
         if err.is_terminal:
             self.live.start()
-            self.live.update(f"{self.config.task}: getting ready …", refresh=True)
+            self.live.update(
+                f"{self.config.task}: getting ready (the first use compiles, for half a minute) …",
+                refresh=True,
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -192,6 +195,7 @@ def imitate(
     from leaps.embedding.space import Space
     from leaps.search.cem import ROBUST
     from leaps.search.reconstruct import reconstruct
+    from leaps.search.search import VALID_BONUS
 
     program = to_line(read_program(file, expression))
     loaded = Space.load(space)
@@ -205,13 +209,13 @@ def imitate(
                 "seed": seed,
                 "space": space,
                 "r_mat": found.r_mat,
-                "score": found.r_mat + 0.1,
+                "score": found.r_mat + VALID_BONUS,
                 "iterations": found.iterations,
             }
         )
         return
     out.print(Panel(coloured(parse(text, LANGUAGE)), border_style="dim", padding=(0, 2), expand=False))
     out.print(
-        f"R_mat [bold]{found.r_mat:.3f}[/bold] (the paper's table adds 0.1: {found.r_mat + 0.1:.2f}), "
+        f"R_mat [bold]{found.r_mat:.3f}[/bold] (the paper's table adds {VALID_BONUS}: {found.r_mat + VALID_BONUS:.2f}), "
         f"found in iteration {found.iterations:,}"
     )
