@@ -216,6 +216,6 @@ def imitate(
         return
     out.print(Panel(coloured(parse(text, LANGUAGE)), border_style="dim", padding=(0, 2), expand=False))
     out.print(
-        f"R_mat [bold]{found.r_mat:.3f}[/bold] (the paper's table adds {VALID_BONUS}: {found.r_mat + VALID_BONUS:.2f}), "
-        f"found in iteration {found.iterations:,}"
+        f"R_mat [bold]{found.r_mat:.3f}[/bold] (the paper's table adds {VALID_BONUS}: "
+        f"{found.r_mat + VALID_BONUS:.2f}), found in iteration {found.iterations:,}"
     )
