@@ -6,6 +6,10 @@ The fast twin of `leaps.karel.interpreter`. One lookup in the program's table a 
 What a task adds reaches this module as two compiled functions, called through pointers: `react` after the
 actions it wants to hear of, `value` when a rollout is over. So the executor is compiled once, and knows no
 task; a rollout without a task pays nothing for it.
+
+Many programs that a search tries never end: they run round and round until the horizon cuts them off. Such a
+program comes back to a state that it was in. Then the rounds that it has left are known, and skipped; what
+comes out is the same.
 """
 
 from dataclasses import dataclass
@@ -19,7 +23,7 @@ from numpy.typing import NDArray
 from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, Compiled, compile_tokens
 from leaps.jit import address_of, function_at, jit
 from leaps.karel.interpreter import Outcome
-from leaps.karel.physics import CODES, MOVED, TRUTH, act, perceive, strides
+from leaps.karel.physics import CODES, MOVED, PICKED, PUT, TRUTH, act, perceive, strides
 from leaps.karel.world import (
     EXIT,
     LANGUAGE,
@@ -42,6 +46,9 @@ VALUE_TYPE = types.float64(WORLD_TYPE, WORLD_TYPE)
 
 react_at, value_at = function_at(REACT_TYPE), function_at(VALUE_TYPE)
 _CODES = np.uint64(CODES)
+_NOWHERE = np.uint64(2**64 - 1)
+_FIRST_MARK = 32
+"""steps after which a state is remembered, to see whether it comes again; then twice as many, and so on"""
 _HALTED, _ENDED, _CUT_OFF, _STUCK = (int(outcome) for outcome in Outcome)
 
 
@@ -126,10 +133,12 @@ def _run_range(
     cells, memory = ground.size, here.memory.size
     ahead = strides(worlds.ground.shape[2])
     table, branches, loops = compiled.table.reshape(-1), compiled.branches.reshape(-1), compiled.loops
-    counters = np.empty(max(1, np.max(np.diff(compiled.start))), np.int64)
+    counters = np.zeros(max(1, np.max(np.diff(compiled.start))), np.int64)
+    marked_counters = counters.copy()
     recorded = actions.reshape(-1)
     record, track = recorded.size > 0, branches.size > 0
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
+    lasting = events | PICKED | PUT  # changes of more than the pose
 
     program, number = first // count, first % count - 1
     for index in range(first, last):
@@ -140,9 +149,12 @@ def _run_range(
         copy_world(starts, start, here, 0, cells, memory)
         position, heading = flat_pose(world)
         rows = np.uint64(compiled.start[program])
+        loops_used = compiled.start[program + 1] - compiled.start[program]
         place = np.uint64(compiled.entry[program])
         taken = 0
         looked_at = np.uint64(0)
+        marked, marked_heading, marked_place, marked_after = _NOWHERE, heading, place, 0
+        next_mark = horizon if record else min(_FIRST_MARK, horizon)
         while True:
             code = perceive(ground, markers, ahead, position, heading)
             entry = table[(rows + place) * _CODES + code]
@@ -164,20 +176,33 @@ def _run_range(
             if operation >= HALT:
                 outcome = _HALTED if operation == HALT else _STUCK
                 break
-            if taken == horizon:
-                outcome = _CUT_OFF
-                break
+            if position == marked and heading == marked_heading and place == marked_place:
+                again = True
+                for loop_number in range(loops_used):
+                    again &= counters[loop_number] == marked_counters[loop_number]
+                if again:
+                    taken = horizon - (horizon - taken) % (taken - marked_after)
+                    marked, next_mark = _NOWHERE, horizon
+            if taken == next_mark:
+                if taken == horizon:
+                    outcome = _CUT_OFF
+                    break
+                marked, marked_heading, marked_place, marked_after = position, heading, place, taken
+                marked_counters[:loops_used] = counters[:loops_used]
+                next_mark = min(2 * next_mark, horizon)
             place = np.uint64(entry >> SHIFT)
             before = position
             position, heading, change = act(ground, markers, ahead, position, heading, operation)
             if record:
                 recorded[index * horizon + taken] = operation
             taken += 1
-            if change & events:
-                set_pose(world, position, heading)
-                if react(world, change, np.int64(before // width), np.int64(before % width)):
-                    outcome = _ENDED
-                    break
+            if change & lasting:
+                marked = _NOWHERE
+                if change & events:
+                    set_pose(world, position, heading)
+                    if react(world, change, np.int64(before // width), np.int64(before % width)):
+                        outcome = _ENDED
+                        break
             if change == MOVED and ground[position] == EXIT:
                 outcome = _ENDED
                 break

@@ -69,6 +69,35 @@ def test_executor_and_interpreter_agree_on_every_task(name: str) -> None:
             assert same(fast.final.world(row * 2 + number), world)
 
 
+@pytest.mark.parametrize("horizon", [33, 64, 100, 641, 2003])
+@pytest.mark.parametrize("name", ["none", *TASKS])
+def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None:
+    # What is recorded action by action is run in full; that is what agrees with the interpreter, see above.
+    bodies = sample_programs(LANGUAGE, PROGRAMS, 1000, seed=31, max_length=40)
+    heads = ["frontIsClear", "noMarkersPresent", "not c( markersPresent c)", "not c( frontIsClear c)"]
+    texts = [" ".join(LANGUAGE.decode(ids)).removeprefix("DEF run m( ").removesuffix(" m)") for ids in bodies]
+    endless = [
+        f"DEF run m( WHILE c( {heads[i % 4]} c) w( {text} w) {text} m)" for i, text in enumerate(texts)
+    ]
+    compiled = compile_karel(
+        LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in endless]), branches=True
+    )
+    if name == "none":
+        starts, hooks = random_worlds(4, seed=32), None
+    else:
+        starts, hooks = TASKS[name].worlds(4, seed=32), TASKS[name].hooks
+    fast = run(compiled, starts, horizon, hooks, want_final=True)
+    full = run(compiled, starts, horizon, hooks, want_final=True, want_actions=True)
+    assert (full.outcome == Outcome.CUT_OFF).mean() > 0.05
+    np.testing.assert_array_equal(fast.outcome, full.outcome)
+    np.testing.assert_array_equal(fast.steps, full.steps)
+    if hooks is not None:
+        np.testing.assert_array_equal(fast.returns, full.returns)
+    np.testing.assert_array_equal(fast.covered, full.covered)
+    for ours, theirs in zip(fast.final, full.final, strict=True):  # type: ignore[arg-type]
+        np.testing.assert_array_equal(ours, theirs)
+
+
 ROOM = World.parse("""
 #####
 #...#
