@@ -27,6 +27,10 @@ class CEMConfig:
     """where the mean begins: "constant" is 0.01 everywhere (the paper's N(1, 0), as its code has it),
     "normal" is drawn from N(0, I), "narrow" from N(0, 0.1 I)"""
 
+    restart_after: int = 0
+    """iterations without a better point after which the search begins anew from another mean; 0: never, as in
+    the paper"""
+
     FINAL_SIGMA = 0.1
     DECAY_ITERATIONS = 500
 
@@ -41,6 +45,8 @@ class CEMConfig:
                 f"elite_fraction={self.elite_fraction} of population={self.population} keeps no elite; "
                 f"use at least {1 / self.population:.3g}"
             )
+        if self.restart_after < 0:
+            raise ValueError(f"restart_after must be 0 or more, found {self.restart_after}")
         if self.initial not in ("constant", "normal", "narrow"):
             raise ValueError(f"initial: expected constant, normal or narrow, found {self.initial!r}")
 
@@ -59,8 +65,9 @@ PAPER = {
 }
 """the hyperparameters that the paper found best per task, in its space"""
 
-ROBUST = CEMConfig(64, 0.25, 0.1, False, "narrow")
-"""from the paper's grid, what did best in the spaces trained here, over all tasks (docs/methods/search.md)"""
+ROBUST = CEMConfig(64, 0.25, 0.1, False, "narrow", restart_after=50)
+"""from the paper's grid, what did best in the spaces trained here, over all tasks (docs/methods/search.md);
+and it begins anew when it is stuck"""
 
 
 class CEM:
@@ -76,15 +83,25 @@ class CEM:
 
     ITERATIONS = 1000
     """as many as the paper's searches have"""
+    _SAVED = ("mean", "iteration", "began", "improved", "best")
 
     def __init__(self, config: CEMConfig, dimensions: int, seed: int) -> None:
         self.config = config
         self.rng = np.random.default_rng(seed)
         self.iteration = 0
-        self.mean = np.full(dimensions, 0.01)
-        if config.initial != "constant":
-            variance = {"normal": 1.0, "narrow": 0.1}[config.initial]
-            self.mean = np.sqrt(variance) * self.rng.standard_normal(dimensions)
+        self.mean = np.empty(dimensions)
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin, or begin anew, at a mean from the initial distribution."""
+        self.began = self.improved = self.iteration
+        """the iterations in which it began, and in which the best point since then was found"""
+        self.best = -np.inf
+        """that point's score"""
+        self.mean = np.full(len(self.mean), 0.01)
+        if self.config.initial != "constant":
+            variance = {"normal": 1.0, "narrow": 0.1}[self.config.initial]
+            self.mean = np.sqrt(variance) * self.rng.standard_normal(len(self.mean))
 
     @property
     def finished(self) -> bool:
@@ -96,7 +113,7 @@ class CEM:
         config = self.config
         if not config.decay:
             return config.sigma
-        share = min(self.iteration / config.DECAY_ITERATIONS, 1.0)
+        share = min((self.iteration - self.began) / config.DECAY_ITERATIONS, 1.0)
         return float(config.sigma * (config.FINAL_SIGMA / config.sigma) ** share)
 
     def ask(self) -> NDArray[np.float32]:
@@ -118,10 +135,16 @@ class CEM:
             weights = np.ones_like(weights)
         self.mean = weights @ points[elites] / weights.sum()
         self.iteration += 1
+        if scores[elites[0]] > self.best:
+            self.best, self.improved = float(scores[elites[0]]), self.iteration
+        elif self.iteration - self.improved == self.config.restart_after:
+            self._begin()
 
     def state(self) -> State:
-        return {"rng": self.rng.bit_generator.state, "mean": self.mean, "iteration": self.iteration}
+        return {"rng": self.rng.bit_generator.state} | {name: getattr(self, name) for name in self._SAVED}
 
     def restore(self, state: State) -> None:
         self.rng.bit_generator.state = state["rng"]
-        self.mean, self.iteration = np.asarray(state["mean"]), state["iteration"]
+        for name in self._SAVED:
+            setattr(self, name, state[name])
+        self.mean = np.asarray(self.mean)

@@ -130,6 +130,63 @@ def test_the_papers_settings_are_its_tables() -> None:
     }
 
 
+# Beginning anew
+
+
+def means(restart_after: int, scores: list[float], decay: bool = False) -> list[float]:
+    """Where the mean is after each iteration, if a whole population scores the same."""
+    search = CEM(CEMConfig(4, 0.4, 1.0, decay, "normal", restart_after), 1, seed=5)
+    course = [float(search.mean[0])]
+    for score in scores:
+        search.tell(np.full((4, 1), 77.0, np.float32), np.full(4, score))
+        course.append(float(search.mean[0]))
+    return course
+
+
+def test_a_search_that_finds_nothing_better_for_so_long_begins_anew() -> None:
+    course = means(3, [0.1, 0.2, 0.2, 0.2, 0.2, 0.1, 0.1])
+    first, second = course[0], course[5]
+    assert course == [first, 77, 77, 77, 77, second, 77, 77]
+    assert abs(first) < 5
+    assert abs(second) < 5
+    assert second != first
+
+
+def test_what_was_found_before_a_beginning_is_no_measure_after_it() -> None:
+    anew = [
+        index for index, mean in enumerate(means(2, [0.9, 0.9, 0.9, 0.1, 0.2, 0.3, 0.3, 0.3])) if mean != 77
+    ]
+    assert anew == [0, 3, 8]
+
+
+def test_the_papers_search_never_begins_anew() -> None:
+    assert {config.restart_after for config in PAPER.values()} == {0}
+    assert means(0, [0.5] * 50)[1:] == [77] * 50
+
+
+def test_with_a_new_beginning_sigma_is_what_it_was_at_first() -> None:
+    search = CEM(CEMConfig(4, 0.4, 1.0, True, "normal", restart_after=100), 1, seed=5)
+    sigmas = []
+    for _ in range(102):
+        sigmas.append(search.sigma)
+        search.tell(search.ask(), np.ones(4))
+    assert sigmas[0] == sigmas[101] == 0.4
+    assert sigmas[100] < 0.31
+
+
+def test_a_search_begins_anew_alike_if_it_was_saved_in_between() -> None:
+    config = CEMConfig(8, restart_after=4, elite_fraction=0.5)
+    straight, saved = CEM(config, 3, seed=1), CEM(config, 3, seed=1)
+    for iteration in range(30):
+        scores = np.full(8, 0.5 if iteration % 7 else iteration / 30)
+        for search in (straight, saved):
+            search.tell(search.ask(), scores)
+        restored = CEM(config, 3, seed=99)
+        restored.restore(saved.state())
+        saved = restored
+    assert np.array_equal(straight.ask(), saved.ask())
+
+
 # The same again
 
 
