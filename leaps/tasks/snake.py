@@ -24,11 +24,13 @@ from leaps.tasks.task import Task
 FOODS = 20
 INITIAL_LENGTH = 2
 
-# The body is a ring of cells in memory; its first `length` ones after the oldest are taken.
+# The body is a ring of cells in memory: `length` ones from the oldest on are taken, the others hold NOTHING.
 EATEN, LOST, FOOD, SEED, OLDEST, LENGTH, RING = range(7)
 CAPACITY = FOODS + INITIAL_LENGTH + 1
 MEMORY = RING + CAPACITY
-NO_FOOD = -1
+NOTHING = -1
+SPAN = 1024
+"""a cell in memory is row * SPAN + column: a power of two, since dividing by the width would take its time"""
 
 
 def sample(stream: Stream, world: World) -> None:
@@ -45,53 +47,59 @@ def sample(stream: Stream, world: World) -> None:
 
 def begin(stream: Stream, world: World) -> None:
     height, width = world.ground.shape
-    world.memory[:] = 0
+    world.memory[:RING] = 0
+    world.memory[RING:] = NOTHING
     world.memory[SEED] = np.int64(draw(stream) >> np.uint64(1))  # later foods come from the world's own seed
     world.memory[LENGTH] = 1
-    world.memory[RING] = world.pose[0] * width + world.pose[1]
-    world.memory[FOOD] = NO_FOOD
+    world.memory[RING] = world.pose[0] * SPAN + world.pose[1]
+    world.memory[FOOD] = NOTHING
     for row in range(1, height - 1):
         for column in range(1, width - 1):
             if world.markers[row, column] > 0:
-                world.memory[FOOD] = row * width + column
+                world.memory[FOOD] = row * SPAN + column
 
 
 def react(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
     height, width = world.ground.shape
-    memory = world.memory
-    head = world.pose[0] * width + world.pose[1]
-    for i in range(memory[LENGTH]):
-        if memory[RING + (memory[OLDEST] + i) % CAPACITY] == head:
-            memory[LOST] = 1
-            return True
-    world.markers[row, column] = 1  # the cell that the head has left is body now
-    memory[RING + (memory[OLDEST] + memory[LENGTH]) % CAPACITY] = head
+    memory, markers = world.memory, world.markers
+    head = world.pose[0] * SPAN + world.pose[1]
+    bitten = False
+    for i in range(CAPACITY):  # all of the ring, so that this loop compiles to a few comparisons of vectors
+        bitten |= memory[RING + i] == head
+    if bitten:
+        memory[LOST] = 1
+        return True
+    markers[row, column] = 1  # the cell that the head has left is body now
+    newest = memory[OLDEST] + memory[LENGTH]
+    memory[RING + newest - CAPACITY * (newest >= CAPACITY)] = head
     memory[LENGTH] += 1
     ate = head == memory[FOOD]
     if ate:
         memory[EATEN] += 1
-        world.markers[world.pose[0], world.pose[1]] = 0
+        markers[world.pose[0], world.pose[1]] = 0
     if memory[LENGTH] > INITIAL_LENGTH + memory[EATEN]:
-        tail = memory[RING + memory[OLDEST]]
-        world.markers[tail // width, tail % width] = 0
-        memory[OLDEST] = (memory[OLDEST] + 1) % CAPACITY
+        oldest = memory[OLDEST]
+        tail = memory[RING + oldest]
+        markers[tail // SPAN, tail % SPAN] = 0
+        memory[RING + oldest] = NOTHING
+        memory[OLDEST] = oldest + 1 if oldest + 1 < CAPACITY else 0
         memory[LENGTH] -= 1
     if not ate:
         return False
     if memory[EATEN] == FOODS:
-        memory[FOOD] = NO_FOOD
+        memory[FOOD] = NOTHING
         return True
     stream = np.zeros(1, np.uint64)
     seed_stream(stream, memory[SEED], memory[EATEN])
     while True:
         food_row, food_column = 1 + below(stream, height - 2), 1 + below(stream, width - 2)
-        food = food_row * width + food_column
+        food = food_row * SPAN + food_column
         if (
             food != head
             and world.ground[food_row, food_column] == FLOOR
-            and world.markers[food_row, food_column] == 0
+            and markers[food_row, food_column] == 0
         ):
-            world.markers[food_row, food_column] = 1
+            markers[food_row, food_column] = 1
             memory[FOOD] = food
             return False
 
