@@ -6,15 +6,18 @@ use it at once (a web server would), and OpenMP's does when a process forks.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
+from threading import local
 
 SLICES = 6
 """that a batch is cut into for each thread"""
 
 _threads: int | None = None
+_of_this_thread = local()
 
 
 def available_cores() -> int:
@@ -34,7 +37,20 @@ def set_threads(count: int | None) -> None:
 
 def threads() -> int:
     """How many threads a batch is shared among."""
+    if getattr(_of_this_thread, "alone", False):
+        return 1
     return _threads or available_cores()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Share nothing that this thread does: for threads that are many already."""
+    before = getattr(_of_this_thread, "alone", False)
+    _of_this_thread.alone = True
+    try:
+        yield
+    finally:
+        _of_this_thread.alone = before
 
 
 @cache

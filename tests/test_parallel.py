@@ -1,5 +1,6 @@
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -59,3 +60,15 @@ def test_an_error_in_a_slice_is_raised() -> None:
 def test_no_threads_at_all_are_refused() -> None:
     with pytest.raises(ValueError, match="threads must be at least 1"):
         parallel.set_threads(0)
+
+
+def test_a_thread_that_wants_to_be_alone_shares_nothing_and_others_do() -> None:
+    parallel.set_threads(3)
+    with parallel.alone():
+        assert parallel.threads() == 1
+        with parallel.alone():
+            pass
+        assert parallel.threads() == 1
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(parallel.threads).result() == 3
+    assert parallel.threads() == 3

@@ -1,6 +1,7 @@
 """Commands that find programs: solve, imitate."""
 
 import sys
+import time
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Annotated, Any
@@ -74,44 +75,56 @@ def solve(
       leaps solve door-key --method hc --seeds 5
     """
     from leaps.search.save import make_folder, save_solution
-    from leaps.search.solve import Run, SolveConfig, work
+    from leaps.search.solve import Run, SolveConfig, work_all
 
-    solutions: list[Solution] = []
-    for number in range(seed, seed + seeds):
-        config = SolveConfig(task, method, number, budget, parse_size(size), space, max_length)
-        name = f"{task}-{method}-{number}"
-        folder = Path("out") / name if to is None else to if seeds == 1 else to / name
-        with LiveView(config) as view:
-            run = Run(config)  # says what is wrong, if anything, before there is a folder
-            make_folder(folder)
-            solution = work(run, view.show)
+    configs = [
+        SolveConfig(task, method, number, budget, parse_size(size), space, max_length)
+        for number in range(seed, seed + seeds)
+    ]
+
+    def folder_of(config: SolveConfig) -> Path:
+        name = f"{task}-{method}-{config.seed}"
+        return Path("out") / name if to is None else to if seeds == 1 else to / name
+
+    def keep(solution: "Solution") -> None:
+        folder = folder_of(solution.config)
+        make_folder(folder)
         save_solution(solution, folder)
-        solutions.append(solution)
+        view.count(solution)
         if not json_:
             print_solution(solution, folder)
-        if solution.interrupted:
-            break
+
+    with LiveView(configs) as view:
+        runs = [
+            Run(config) for config in configs
+        ]  # says what is wrong, if anything, before there is a folder
+        make_folder(folder_of(configs[0]))
+        solutions = work_all(runs, view.show, keep)
     if json_:
         print_json(solutions[0].summary() if seeds == 1 else summary_of(solutions))
     elif seeds > 1:
         print_summary(solutions)
-    if solutions[-1].interrupted:
+    if len(solutions) < seeds or any(solution.interrupted for solution in solutions):
         sys.exit(INTERRUPTED)
 
 
 class LiveView:
-    """What a search is doing, while it does it; nothing where there is no terminal."""
+    """What searches are doing, while they do it; nothing where there is no terminal."""
 
-    def __init__(self, config: "SolveConfig") -> None:
-        self.config = config
+    def __init__(self, configs: "list[SolveConfig]") -> None:
+        self.configs = configs
         self.live = Live(console=err, transient=True, auto_refresh=False)
-        self.shown = -1.0
+        self.shown = 0.0
+        self.steps: dict[int, Step] = {}
+        """the latest of each seed under way"""
+        self.solved: list[bool] = []
+        """of each solution that is there"""
 
     def __enter__(self) -> "LiveView":
         if err.is_terminal:
             self.live.start()
             self.live.update(
-                f"{self.config.task}: getting ready (the first use compiles, for half a minute) …",
+                f"{self.configs[0].task}: getting ready (the first use compiles, for half a minute) …",
                 refresh=True,
             )
         return self
@@ -120,21 +133,36 @@ class LiveView:
         if err.is_terminal:
             self.live.stop()
 
+    def count(self, solution: "Solution") -> None:
+        self.steps.pop(solution.config.seed, None)
+        self.solved.append(solution.solved)
+
     def show(self, step: "Step") -> None:
-        if not err.is_terminal or step.seconds - self.shown < 0.1:
+        self.steps[step.seed] = step
+        now = time.monotonic()
+        if not err.is_terminal or now - self.shown < 0.1:
             return
-        self.shown = step.seconds
+        self.shown = now
+        under_way = sorted(self.steps.copy().items())  # other threads add to it
+        best = max((latest for _, latest in under_way), key=lambda latest: latest.best_so_far)
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim")
         table.add_column()
-        table.add_row("task", f"{self.config.task}, {self.config.method}, seed {self.config.seed}")
-        table.add_row("best return", f"[bold]{step.best_so_far:.3f}[/bold] on {step.worlds} worlds")
-        table.add_row("", ProgressBar(total=1.0, completed=max(step.best_so_far, 0.0), width=30))
-        table.add_row(
-            "evaluations", f"{step.evaluations:,} ({step.evaluations / step.seconds:,.0f} a second)"
-        )
-        table.add_row("time", f"{step.seconds:.1f} s")
-        program = coloured(parse(" ".join(LANGUAGE.decode(step.program)), LANGUAGE))
+        config = self.configs[0]
+        seed = f", seed {config.seed}" if len(self.configs) == 1 else ""
+        table.add_row("task", f"{config.task}, {config.method}{seed}")
+        if len(self.configs) > 1:
+            table.add_row(
+                "searches", f"{len(self.solved)} of {len(self.configs)} done, {sum(self.solved)} solved"
+            )
+        for number, latest in under_way:
+            table.add_row(
+                f"seed {number}" if len(self.configs) > 1 else "best return",
+                f"[bold]{latest.best_so_far:.3f}[/bold] on {latest.worlds} worlds, {latest.evaluations:,} "
+                f"evaluations ({latest.evaluations / latest.seconds:,.0f} a second), {latest.seconds:.1f} s",
+            )
+            table.add_row("", ProgressBar(total=1.0, completed=max(latest.best_so_far, 0.0), width=30))
+        program = coloured(parse(" ".join(LANGUAGE.decode(best.program)), LANGUAGE))
         self.live.update(Group(table, Panel(program, border_style="dim", padding=(0, 2))), refresh=True)
 
 

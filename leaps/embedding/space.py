@@ -1,6 +1,7 @@
 """A trained space, ready to use: programs in, points out, and back."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ BATCH = 2048
 
 
 class Space:
-    """A program space on the CPU."""
+    """A program space on the CPU. Nothing changes it, so that several searches can use it at once."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -50,7 +51,7 @@ class Space:
                 f"no weights at {str(name)!r}; expected {', '.join(VARIANTS)}, a file of weights, "
                 "or a folder of `leaps train`"
             )
-        return Space(file)
+        return _loaded(file.resolve(), file.stat().st_mtime_ns)
 
     @property
     def dimensions(self) -> int:
@@ -96,3 +97,9 @@ class Space:
     def text(tokens: NDArray[np.uint8]) -> str:
         """One decoded program, as a line."""
         return " ".join(LANGUAGE.decode(tokens))
+
+
+@lru_cache(maxsize=4)
+def _loaded(file: Path, changed: int) -> Space:  # noqa: ARG001
+    """Load each file once, unless it has changed."""
+    return Space(file)

@@ -1,13 +1,15 @@
 """Our search: many climbs from programs of the learned space, the promising ones longer.
 
 A climb goes from a program to a neighbour that is no worse. Most end on a plateau, and some go straight to
-the top; nobody knows beforehand which. So climbs take part in a tournament: each goes on until it has waited
-long enough for something better, then the better half goes on and is given twice the patience; and when one
-is left, another tournament begins.
+the top; nobody knows beforehand which. So there is a ladder: a climb goes on until it has waited long enough
+for something better, and then it rests on a rung. Of every two that have come to a rung, one goes on: the
+best of those that rest there, with twice the patience. When none may go on, another climb begins. So every
+rung gets about the same share of the evaluations, and a good climb never has to wait long.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +37,11 @@ MOVES = {
 class ClimbsConfig:
     """How the evaluations are shared out."""
 
-    climbs: int = 16
-    """that a tournament begins with"""
-    patience: int = 1000
-    """evaluations without a better program that end a climb's turn in the first round; twice as many in each
-    later round"""
+    patience: int = 250
+    """evaluations without a better program after which a climb comes to the first rung; twice as many for the
+    second, and so on"""
+    resting: int = 8
+    """climbs that rest on a rung at most: the best ones"""
     starts: int = 32
     """programs that a climb's first is the best of"""
     batch: int = 16
@@ -51,14 +53,26 @@ class ClimbsConfig:
                 raise ValueError(f"{name} must be at least 1, found {value}")
 
 
-@dataclass
+@dataclass(eq=False)
 class Climb:
     """One way up."""
 
     program: NDArray[np.uint8] | None = None
     score: float = DROPPED
     waited: int = 0
-    """evaluations since it last came to a better program, of this round"""
+    """evaluations since it last came to a better program, or since it last rested"""
+    rung: int = 0
+    """the rung that it will come to next"""
+
+
+@dataclass
+class Rung:
+    """Where climbs rest."""
+
+    came: int = 0
+    went_on: int = 0
+    climbs: list[Climb] = field(default_factory=list)
+    """the best of those that rest here"""
 
 
 class Climbs:
@@ -76,43 +90,50 @@ class Climbs:
         self.asked: Programs = np.zeros((0, 0), np.uint8)
         self.outdated = False
         """whether the scores of the climbs have to be asked for again"""
-        self._begin()
-
-    def _begin(self) -> None:
-        """Begin a tournament."""
-        self.climbs = [Climb() for _ in range(self.config.climbs)]
-        self.active = 0
-        """which of the climbs has its turn"""
-        self.patience = self.config.patience
+        self.climb = Climb()
+        """the one under way"""
+        self.rungs: list[Rung] = []
 
     @property
     def rival(self) -> NDArray[np.uint8] | None:
-        return None if self.outdated else self.climbs[self.active].program
+        return None if self.outdated else self.climb.program
+
+    @property
+    def _known(self) -> list[Climb]:
+        """All climbs that have a program."""
+        resting = [climb for rung in self.rungs for climb in rung.climbs]
+        return resting if self.climb.program is None else [self.climb, *resting]
 
     @property
     def _programs(self) -> Programs:
-        """Where the climbs have got to."""
-        return np.stack([climb.program for climb in self.climbs if climb.program is not None])
+        return np.stack([climb.program for climb in self._known if climb.program is not None])
 
     def ask(self) -> Programs:
-        program = self.climbs[self.active].program
         if self.outdated:
             self.asked = self._programs
-        elif program is None:
+        elif self.climb.program is None:
             self.asked = self.fresh(self.config.starts)
         else:
-            # Pieces of the other climbs' programs may be of use, too.
-            self.asked, _ = self.neighbourhood.draw(program[None], self.config.batch, self._programs)
+            self.asked = self._neighbours(self.climb.program)
         return self.asked
+
+    def _neighbours(self, program: NDArray[np.uint8]) -> Programs:
+        """Half of them one move away, a quarter two, and so on."""
+        others = self._programs  # pieces of the other climbs' programs may be of use, too
+        drawn, _ = self.neighbourhood.draw(program[None], self.config.batch, others)
+        far = self.config.batch // 2
+        while far:
+            drawn[:far], _ = self.neighbourhood.draw(drawn[:far], far, others)
+            far //= 2
+        return drawn
 
     def tell(self, scores: Scores) -> None:
         if self.outdated:
             self.outdated = False
-            known = [climb for climb in self.climbs if climb.program is not None]
-            for climb, score in zip(known, scores, strict=True):
+            for climb, score in zip(self._known, scores, strict=True):
                 climb.score = float(score)
             return
-        climb = self.climbs[self.active]
+        climb = self.climb
         climb.waited += len(scores)
         best = int(scores.argmax())
         if climb.program is None or scores[best] > climb.score:
@@ -122,43 +143,51 @@ class Climbs:
             others = (self.asked != climb.program).any(axis=1)
             if len(equal := np.nonzero((scores == climb.score) & others)[0]):
                 climb.program = self.asked[equal[0]].copy()
-        if climb.waited >= self.patience:
-            self._next_turn()
+        if climb.waited >= self.config.patience * 2**climb.rung:
+            self._rest()
+            self.climb = self._next()
 
-    def _next_turn(self) -> None:
-        self.active += 1
-        if self.active < len(self.climbs):
-            return
-        self.climbs = sorted(self.climbs, key=lambda climb: -climb.score)[: len(self.climbs) // 2]
-        if not self.climbs:
-            self._begin()
-            return
-        for climb in self.climbs:
-            climb.waited = 0
-        self.active = 0
-        self.patience *= 2
+    def _rest(self) -> None:
+        """Let the climb under way rest on its rung."""
+        if self.climb.rung == len(self.rungs):
+            self.rungs.append(Rung())
+        rung = self.rungs[self.climb.rung]
+        rung.came += 1
+        rung.climbs.append(self.climb)
+        if len(rung.climbs) > self.config.resting:
+            rung.climbs.remove(min(rung.climbs, key=lambda climb: climb.score))
+
+    def _next(self) -> Climb:
+        """Choose the climb that goes on, or begin one."""
+        for rung in reversed(self.rungs):
+            if rung.climbs and rung.went_on < rung.came // 2:
+                climb = max(rung.climbs, key=lambda climb: climb.score)
+                rung.climbs.remove(climb)
+                rung.went_on += 1
+                return replace(climb, waited=0, rung=climb.rung + 1)
+        return Climb()
 
     def worlds_changed(self) -> None:
-        self.outdated = any(climb.program is not None for climb in self.climbs)
+        self.outdated = len(self._known) > 0
 
     def state(self) -> State:
         return {
             "stream": self.neighbourhood.stream.copy(),
-            "climbs": [asdict(climb) for climb in self.climbs],
-            "active": self.active,
-            "patience": self.patience,
+            "climb": asdict(self.climb),
+            "rungs": [asdict(rung) for rung in self.rungs],
             "outdated": self.outdated,
         }
 
     def restore(self, state: State) -> None:
         self.neighbourhood.stream[:] = np.asarray(state["stream"], np.uint64)
-        self.climbs = [
-            Climb(
-                None if saved["program"] is None else np.asarray(saved["program"], np.uint8),
-                saved["score"],
-                saved["waited"],
-            )
-            for saved in state["climbs"]
+        self.climb = _climb(state["climb"])
+        self.rungs = [
+            Rung(rung["came"], rung["went_on"], [_climb(climb) for climb in rung["climbs"]])
+            for rung in state["rungs"]
         ]
-        self.active, self.patience = state["active"], state["patience"]
         self.outdated = state["outdated"]
+
+
+def _climb(saved: dict[str, Any]) -> Climb:
+    program = saved["program"]
+    return Climb(**{**saved, "program": None if program is None else np.asarray(program, np.uint8)})

@@ -14,7 +14,7 @@ DROPPED = -np.inf
 PERFECT = 1.0 - 1e-9
 STEPS_WORTH_A_THREAD = 10_000
 """about 0.1 ms of work: handing less over costs more than it saves"""
-FIRST_LAP = 8
+FIRST_LAP = 16
 """worlds of a race's first lap; each later lap has three times as many"""
 
 

@@ -1,13 +1,16 @@
 """From a task to a program: run a search until it has found one that holds."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
+from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps import parallel
 from leaps.dsl.mask import SHORTEST
 from leaps.embedding.fast_decoder import LONGEST
 from leaps.evaluate import evaluate
@@ -21,7 +24,10 @@ from leaps.tasks import Task, get
 UNSEEN = 1000
 """worlds that the final program is judged on"""
 CHECKED = 1000
-"""worlds on which a program that seems perfect is checked before that is believed"""
+"""fresh worlds on which a good program is checked"""
+CHECKS = 10
+"""as often that must hold before it is believed to be perfect: one that fails once in a thousand worlds
+gets through a single check too often"""
 ADDED = 16
 """worlds that broke it and are kept, at most, each time"""
 CHECK_EVERY = 10_000
@@ -70,6 +76,8 @@ class SolveConfig:
 class Step:
     """One round of asking and telling, for those who watch."""
 
+    seed: int
+    """of the search"""
     round: int
     evaluations: int
     seconds: float
@@ -185,6 +193,7 @@ class Run:
             self.solved = True
         assert self.best is not None
         return Step(
+            self.config.seed,
             self.round,
             self.objective.evaluations,
             time.perf_counter() - self._begin,
@@ -226,13 +235,21 @@ class Run:
         self._drawn += count
         return self.task.worlds(count, _CHECK + self.config.seed, self.size, first=first)
 
+    def _check_on_fresh_worlds(self, program: NDArray[np.uint8]) -> tuple[Worlds, NDArray[np.float64]]:
+        """Draw fresh worlds until the program fails on some: the last of them, and what it earns there."""
+        for _ in range(CHECKS):
+            fresh = self._fresh_worlds(CHECKED)
+            returns = self.objective.returns(program[None], fresh)[0]
+            if returns.mean() < PERFECT:
+                break
+        return fresh, returns
+
     def _check(self) -> None:
         """Believe the best program's score only if many fresh worlds agree; else learn from those."""
         assert self.best is not None
         self._next_check = self.objective.evaluations + CHECK_EVERY
         score, program = self.best
-        fresh = self._fresh_worlds(CHECKED)
-        returns = self.objective.returns(program[None], fresh)[0]
+        fresh, returns = self._check_on_fresh_worlds(program)
         if returns.mean() >= PERFECT:
             self.solved = True
             return
@@ -285,8 +302,8 @@ class Run:
         trial = Objective(self.task, Worlds.join([self.objective.worlds, self._fresh_worlds(SIMPLIFIED_ON)]))
         for attempt in range(SIMPLIFYING):
             simpler = simplify(program, trial, self.config.seed + attempt)
-            fresh = self._fresh_worlds(CHECKED)
-            before, after = self.objective.returns(np.stack([program, simpler]), fresh)
+            fresh, after = self._check_on_fresh_worlds(simpler)
+            before = self.objective.returns(program[None], fresh)[0]
             if after.mean() >= before.mean():
                 return simpler
             trial.add(fresh.take(np.argsort(after - before, kind="stable")[:ADDED]))
@@ -314,6 +331,54 @@ def work(run: Run, listener: Listener = id) -> Solution:
         if run.best is None:
             raise
         raise ValueError(f"{error}. The best program before that: {_text(run.best[1])}") from None
+
+
+def work_all(
+    runs: Sequence[Run], listener: Listener = id, done: Callable[[Solution], object] = id
+) -> list[Solution]:
+    """Run several searches at once, each on a core of its own; return what they found, in their order.
+
+    Each finds what it would find alone. `done` is told each solution as soon as it is there; the listener is
+    called from several threads. Interrupted, those under way return their best so far, and no other begins.
+    """
+    if len(runs) == 1:  # it has all cores to itself
+        solution = work(runs[0], listener)
+        done(solution)
+        return [solution]
+    stop = Event()
+    failure: Exception | None = None
+
+    def watch(step: Step) -> None:
+        try:
+            listener(step)
+        except KeyboardInterrupt:
+            stop.set()
+        if stop.is_set():
+            raise KeyboardInterrupt
+
+    def work_alone(run: Run) -> Solution | None:
+        with parallel.alone():
+            return None if stop.is_set() else work(run, watch)
+
+    with ThreadPoolExecutor(min(parallel.threads(), len(runs))) as pool:
+        futures = [pool.submit(work_alone, run) for run in runs]
+        waiting = set(futures)
+        while waiting:
+            try:
+                # Not for ever: a signal that reaches another thread doesn't wake this one.
+                for future in wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                    if found := future.result():
+                        done(found)
+                    waiting.discard(future)
+            except KeyboardInterrupt:
+                stop.set()
+            except Exception as error:  # the others' solutions are not to be lost with it
+                waiting.discard(future)
+                failure = failure or error
+                stop.set()
+    if failure:
+        raise failure
+    return [found for future in futures if (found := future.result())]
 
 
 def solve(

@@ -1,7 +1,8 @@
-"""Climbs go up or along, never down, and the tournament gives the promising ones more patience."""
+"""Climbs go up or along, never down, and the ladder gives the promising ones more patience."""
 
 import json
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,11 @@ from numpy.typing import NDArray
 
 from leaps.dsl.neighbours import Limits, Neighbourhood
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from leaps.search.climbs import MOVES, Climbs, ClimbsConfig
+from leaps.search.climbs import MOVES, Climb, Climbs, ClimbsConfig
 from leaps.search.objective import DROPPED
 from leaps.search.search import Programs, Scores, State
 
-SMALL = ClimbsConfig(climbs=4, patience=20, starts=10, batch=5)
+SMALL = ClimbsConfig(patience=20, resting=3, starts=10, batch=5)
 MOVE = LANGUAGE.ids["move"]
 
 Toy = Callable[[Programs], Scores]
@@ -62,6 +63,25 @@ def test_a_climb_begins_at_the_best_of_the_fresh_programs() -> None:
     assert np.array_equal(rival(climbs), asked[3])
 
 
+class Counting(Neighbourhood):
+    """Draws neighbours that have how many moves away they are as their first token."""
+
+    def draw(
+        self, programs: Programs, count: int, others: Programs | None = None
+    ) -> tuple[Programs, NDArray[np.uint8]]:
+        drawn = np.resize(programs, (count, programs.shape[1]))
+        drawn[:, 0] += 1
+        return drawn, np.zeros(count, np.uint8)
+
+
+def test_half_of_the_neighbours_are_one_move_away_a_quarter_two_and_so_on() -> None:
+    neighbourhood = Counting(LANGUAGE, PROGRAMS, Limits(length=20), MOVES, 0)
+    climbs = Climbs(ClimbsConfig(batch=16), neighbourhood, lambda count: np.zeros((count, 20), np.uint8))
+    turn(climbs, lambda asked: np.zeros(len(asked)))
+    away, count = np.unique(climbs.ask()[:, 0], return_counts=True)
+    assert dict(zip(away.tolist(), count.tolist(), strict=True)) == {1: 8, 2: 4, 3: 2, 4: 1, 5: 1}
+
+
 def test_a_climb_goes_to_the_best_of_better_neighbours() -> None:
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
@@ -104,7 +124,7 @@ def test_a_climb_never_goes_down() -> None:
 
 
 def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
-    climbs = climbs_of(ClimbsConfig(climbs=1, patience=5000, starts=4, batch=8))
+    climbs = climbs_of(ClimbsConfig(patience=5000, starts=4, batch=8))
     turn(climbs)
     scores = [moves(rival(climbs)[None])[0]]
     places = {rival(climbs).tobytes()}
@@ -118,25 +138,22 @@ def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
     assert len(places) > 2 * len(set(scores))
 
 
-# The tournament
+# The ladder
 
 
 class Referee:
-    """Plays a tournament in which no climb gets anywhere: each keeps the score of its start."""
+    """Sees who has the turn where no climb gets anywhere: each keeps the score of its start."""
 
     def __init__(self, climbs: Climbs, starts: list[float]) -> None:
         self.climbs, self.starts = climbs, iter(starts)
         self.turns: list[tuple[float, int]] = []
         """whose turn it was (its score), and for how many evaluations"""
-        self.scores: dict[bytes, float] = {}
 
     def play(self, evaluations: int) -> None:
         while evaluations > 0:
             fresh = self.climbs.rival is None
             asked = self.climbs.ask()
-            score = next(self.starts) if fresh else self.scores[rival(self.climbs).tobytes()]
-            if fresh:
-                self.scores[asked[0].tobytes()] = score
+            score = next(self.starts) if fresh else self.climbs.climb.score
             if self.turns and self.turns[-1][0] == score:
                 self.turns[-1] = score, self.turns[-1][1] + len(asked)
             else:
@@ -148,35 +165,49 @@ class Referee:
             evaluations -= len(asked)
 
 
-def test_the_better_half_goes_on_with_twice_the_patience() -> None:
+# A climb begins with 10 evaluations, and comes to the first rung after 20 more, to the second after 40, …
+
+
+def test_of_two_that_came_to_a_rung_the_better_goes_on_at_once_with_twice_the_patience() -> None:
+    referee = Referee(climbs_of(), [0.1, 0.4, 0.3])
+    referee.play(30 + 30 + 40 + 10)
+    assert referee.turns == [(0.1, 30), (0.4, 30 + 40), (0.3, 10)]
+
+
+def test_the_ladder_goes_up() -> None:
     referee = Referee(climbs_of(), [0.1, 0.4, 0.3, 0.2, 0.9])
-    referee.play(4 * 30 + 2 * 40 + 80 + 10)
+    referee.play(30 + 70 + 30 + 30 + 40 + 80 + 30)
     assert referee.turns == [
-        (0.1, 30), (0.4, 30), (0.3, 30), (0.2, 30),
-        (0.4, 40), (0.3, 40),
-        (0.4, 80),
-        (0.9, 10),
+        (0.1, 30), (0.4, 30 + 40),
+        (0.3, 30), (0.2, 30), (0.3, 40),
+        (0.4, 80),  # of the two on the second rung
+        (0.9, 30),
     ]  # fmt: skip
 
 
-def test_another_tournament_is_as_the_first() -> None:
-    whole = 4 * 30 + 2 * 40 + 80
-    first, second = [0.1, 0.4, 0.3, 0.2], [0.15, 0.45, 0.35, 0.25]
-    referee = Referee(climbs_of(), first + second)
-    referee.play(2 * whole)
-    assert referee.turns[7:] == [
-        (0.15, 30), (0.45, 30), (0.35, 30), (0.25, 30),
-        (0.45, 40), (0.35, 40),
-        (0.45, 80),
-    ]  # fmt: skip
+def test_one_that_was_passed_over_may_go_on_later() -> None:
+    referee = Referee(climbs_of(), [0.3, 0.4, 0.1, 0.2, 0.15])
+    referee.play(30 + 70 + 30 + 30 + 40)
+    assert referee.turns[-1] == (0.3, 40)
 
 
-def test_a_tournament_of_an_odd_number_of_climbs_ends_too() -> None:
-    config = ClimbsConfig(climbs=3, patience=20, starts=10, batch=5)
-    referee = Referee(climbs_of(config), [0.1, 0.2, 0.3, 0.4])
-    referee.play(3 * 30 + 40 + 10)
-    # The winner of the first round was the last to have its turn, and goes on at once.
-    assert referee.turns == [(0.1, 30), (0.2, 30), (0.3, 30 + 40), (0.4, 10)]
+def test_only_the_best_of_those_that_rest_are_kept() -> None:
+    scores = [(37 * number % 101) / 101 for number in range(100)]  # all different
+    climbs = climbs_of()
+    Referee(climbs, scores).play(6000)
+    assert len(climbs.rungs) > 3
+    assert climbs.rungs[0].came > 20
+    assert all(len(rung.climbs) <= SMALL.resting for rung in climbs.rungs)
+    resting = [climb.score for climb in climbs.rungs[0].climbs]
+    assert min(resting) > np.quantile(scores[: climbs.rungs[0].came], 0.25)
+
+
+def test_half_of_those_that_came_to_a_rung_went_on() -> None:
+    climbs = climbs_of()
+    Referee(climbs, [(37 * number % 101) / 101 for number in range(100)]).play(6000)
+    for rung, above in pairwise(climbs.rungs):
+        assert rung.went_on == rung.came // 2
+        assert above.came in (rung.went_on, rung.went_on - 1)  # one may be under way
 
 
 def test_something_better_renews_the_patience_and_something_equal_does_not() -> None:
@@ -195,13 +226,15 @@ def test_something_better_renews_the_patience_and_something_equal_does_not() -> 
 
 
 def three_climbs() -> tuple[Climbs, list[NDArray[np.uint8]]]:
-    """Climbs of which three have begun, at scores 0.1, 0.2 and 0.3, the third having its turn."""
+    """A search with a climb under way that began at 0.4, one of 0.1 that rests, and one of 0.3, higher up."""
     climbs = climbs_of()
-    referee = Referee(climbs, [0.1, 0.2, 0.3, 0.4])
-    referee.play(30 + 30 + 10)
-    programs = [climb.program for climb in climbs.climbs if climb.program is not None]
-    assert len(programs) == 3
-    return climbs, programs
+    Referee(climbs, [0.1, 0.3, 0.4]).play(30 + 30 + 40 + 10)
+    assert [climb.score for climb in all_climbs(climbs)] == [0.4, 0.1, 0.3]
+    return climbs, [climb.program for climb in all_climbs(climbs) if climb.program is not None]
+
+
+def all_climbs(climbs: Climbs) -> list[Climb]:
+    return [climbs.climb, *(climb for rung in climbs.rungs for climb in rung.climbs)]
 
 
 def test_when_worlds_change_all_the_climbs_programs_are_asked_for_again() -> None:
@@ -213,12 +246,12 @@ def test_when_worlds_change_all_the_climbs_programs_are_asked_for_again() -> Non
 
 def test_scores_on_changed_worlds_are_no_turn() -> None:
     climbs, _ = three_climbs()
-    before = [(climb.waited, climb.program) for climb in climbs.climbs], climbs.active
+    before = [(climb.waited, climb.rung, climb.program) for climb in all_climbs(climbs)]
     climbs.worlds_changed()
     climbs.ask()
     climbs.tell(np.array([0.3, 0.2, 0.1]))
-    after = [(climb.waited, climb.program) for climb in climbs.climbs], climbs.active
-    assert before == after
+    assert [climb.score for climb in all_climbs(climbs)] == [0.3, 0.2, 0.1]
+    assert [(climb.waited, climb.rung, climb.program) for climb in all_climbs(climbs)] == before
     assert len(climbs.ask()) == SMALL.batch  # neighbours again
 
 
@@ -226,24 +259,22 @@ def test_climbs_are_judged_by_their_scores_on_changed_worlds() -> None:
     climbs, _ = three_climbs()
     climbs.worlds_changed()
     climbs.ask()
-    climbs.tell(np.array([0.1, 0.2, 0.05]))
+    climbs.tell(np.array([0.05, 0.1, 0.2]))
     asked = climbs.ask().copy()
     # Below what the climb had before, above what it has now.
     climbs.tell(np.array([0.0, 0.06, 0.0, 0.0, 0.0]))
     assert np.array_equal(rival(climbs), asked[1])
 
 
-def test_the_better_half_is_the_better_on_changed_worlds() -> None:
-    climbs, programs = three_climbs()
+def test_who_goes_on_is_the_better_on_changed_worlds() -> None:
+    climbs, _ = three_climbs()
     climbs.worlds_changed()
     climbs.ask()
-    climbs.tell(np.array([0.9, 0.8, 0.7]))
-    referee = Referee(climbs, [0.1])
-    referee.scores = {
-        program.tobytes(): score for program, score in zip(programs, (0.9, 0.8, 0.7), strict=True)
-    }
-    referee.play(20 + 30 + 2 * 40)
-    assert referee.turns == [(0.7, 20), (0.1, 30), (0.9, 40), (0.8, 40)]
+    climbs.tell(np.array([0.7, 0.9, 0.8]))
+    referee = Referee(climbs, [0.2])
+    referee.play(20 + 30 + 40)
+    # The third and the fourth come to the first rung, and the first goes on.
+    assert referee.turns == [(0.7, 20), (0.2, 30), (0.9, 40)]
 
 
 def test_changed_worlds_are_nothing_to_a_search_that_has_not_begun() -> None:
@@ -255,7 +286,7 @@ def test_changed_worlds_are_nothing_to_a_search_that_has_not_begun() -> None:
 # Saved and restored
 
 
-@pytest.mark.parametrize("turns", [0, 1, 7, 40])
+@pytest.mark.parametrize("turns", [0, 1, 7, 40, 400])
 @pytest.mark.parametrize("changed", [False, True])
 def test_a_restored_search_goes_on_as_if_nothing_had_been(turns: int, changed: bool) -> None:
     climbs, other = climbs_of(seed=1), climbs_of(seed=2)
@@ -288,7 +319,7 @@ def test_another_seed_is_another_search() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("name", ["climbs", "patience", "starts", "batch"])
+@pytest.mark.parametrize("name", ["patience", "resting", "starts", "batch"])
 @pytest.mark.parametrize("value", [0, -1])
 def test_settings_below_one_are_refused_by_name(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, found {value}"):

@@ -1,6 +1,7 @@
 """From a task to a program that holds, the same for the same seed, judged on worlds that nobody saw."""
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_
 from leaps.randomness import Stream, below
 from leaps.search.methods import METHODS
 from leaps.search.objective import PERFECT, Objective
-from leaps.search.solve import UNSEEN, Solution, SolveConfig, Step, solve
+from leaps.search.solve import UNSEEN, Run, Solution, SolveConfig, Step, solve, work_all
 from leaps.tasks import Task, get
 from tests.embedding.helpers import needs_shipped_weights
 
@@ -144,6 +145,60 @@ def test_another_seed_is_another_search() -> None:
 def test_who_watches_changes_nothing() -> None:
     steps: list[Step] = []
     assert_same(solve("maze", seed=2), solve("maze", seed=2, listener=steps.append))
+
+
+# Several at once
+
+
+def runs(task: str, method: str, seeds: int, budget: int) -> list[Run]:
+    return [Run(SolveConfig(task, method, seed, budget)) for seed in range(seeds)]
+
+
+@pytest.fixture
+def three_threads() -> Iterator[None]:
+    parallel.set_threads(3)
+    yield
+    parallel.set_threads(None)
+
+
+@pytest.mark.usefixtures("three_threads")
+@pytest.mark.parametrize("method", ["climbs", "cem"])
+def test_several_searches_at_once_find_what_each_finds_alone(method: str) -> None:
+    told: list[Solution] = []
+    together = work_all(runs("top-off", method, 5, 1200), done=told.append)
+    for seed, solution in enumerate(together):
+        assert_same(solution, solve("top-off", method, seed, budget=1200))
+    assert sorted(solution.config.seed for solution in told) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin() -> None:
+    told: list[Solution] = []
+    begun = set()
+
+    def interrupt(step: Step) -> None:
+        begun.add(step.seed)
+        if step.round == 20:
+            signal.raise_signal(signal.SIGINT)
+
+    found = work_all(runs("snake", "climbs", 8, 10**9), interrupt, told.append)
+    assert {solution.config.seed for solution in found} == begun
+    assert len(begun) <= 3
+    assert all(solution.interrupted for solution in found)
+    assert len(told) == len(found)
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_when_one_fails_the_others_are_told_before_that_is_said() -> None:
+    told: list[Solution] = []
+
+    def fail(step: Step) -> None:
+        if step.seed == 1 and step.round == 20:
+            raise ValueError("no more of this")
+
+    with pytest.raises(ValueError, match=r"no more of this\. The best program before that: DEF run"):
+        work_all(runs("snake", "climbs", 2, 10**9), fail, told.append)
+    assert [(solution.config.seed, solution.interrupted) for solution in told] == [(0, True)]
 
 
 # Evaluations
