@@ -67,7 +67,10 @@ class Counting(Neighbourhood):
     """Draws neighbours that have how many moves away they are as their first token."""
 
     def draw(
-        self, programs: Programs, count: int, others: Programs | None = None
+        self,
+        programs: Programs,
+        count: int,
+        others: Programs | None = None,  # noqa: ARG002
     ) -> tuple[Programs, NDArray[np.uint8]]:
         drawn = np.resize(programs, (count, programs.shape[1]))
         drawn[:, 0] += 1
