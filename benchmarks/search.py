@@ -7,6 +7,7 @@ evaluations, mean seconds.
 
 import argparse
 import json
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import mean, median
@@ -48,7 +49,12 @@ def main() -> None:
                         SolveConfig(task, method, seed, given.budget, space=space)
                         for seed in range(given.seeds)
                     ]
-                    runs = list(pool.map(one, configs))
+                    runs = []
+                    for run in pool.map(one, configs):
+                        runs.append(run)
+                        print(
+                            f"{task} {method} {run['seed']}: {run['return']:.3f}", file=sys.stderr, flush=True
+                        )
                     returns = [run["return"] for run in runs]
                     print(
                         f"| {task} | {method} | {space} | {mean(returns):.3f} "

@@ -1,4 +1,4 @@
-"""Programs × worlds → returns: the one place where a reported number is made.
+"""Programs × worlds → returns, and policies × worlds: the one place where a reported number is made.
 
 The worlds are drawn from the seed, one stream each, so the same seed gives the same numbers whatever the
 number of cores, and world `i` is the same however many are drawn.
@@ -6,6 +6,7 @@ number of cores, and world `i` is the same however many are drawn.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +15,34 @@ from leaps.dsl.compiler import Compiled
 from leaps.dsl.language import Language
 from leaps.dsl.syntax import Program, tokens_of
 from leaps.dsl.text import parse
-from leaps.karel.executor import Rollouts, compile_karel, run
+from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, run
 from leaps.karel.interpreter import Outcome
 from leaps.karel.world import LANGUAGE, Worlds
+from leaps.simulation import Arrays, Observation, Simulation
 from leaps.tasks import Task, get
 
 Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
 """a text, a tree, several of them, or token ids [programs, length]"""
 
 
+class Policy(Protocol):
+    """What chooses actions by what it sees of the worlds: a network, a tree."""
+
+    observation: Observation
+
+    def check(self, task: Task, size: tuple[int, int]) -> None:
+        """Say what is wrong, if it can't act in worlds of this task and size."""
+
+    def begin(self, count: int) -> None:
+        """Forget what was: so many worlds begin."""
+
+    def act(self, observations: Arrays) -> NDArray[np.int64]:
+        """[worlds] the actions for observations [worlds, …]."""
+
+
 @dataclass(frozen=True)
 class Evaluation:
-    """How programs fared on a task: rollouts[program, world]."""
+    """How programs fared on a task: rollouts[program, world]. A policy counts as one program."""
 
     task: Task
     size: tuple[int, int]
@@ -101,4 +118,47 @@ def evaluate(
     worlds = task.worlds(episodes, seed, size, first=first)
     compiled = programs if isinstance(programs, Compiled) else compile_programs(programs)
     rollouts = run(compiled, worlds, task.horizon(size) if horizon is None else horizon, task.hooks)
+    return Evaluation(task, size, seed, worlds, rollouts)
+
+
+def evaluate_policy(
+    policy: Policy,
+    task: Task | str,
+    *,
+    episodes: int = 100,
+    seed: int = 0,
+    size: tuple[int, int] | None = None,
+    horizon: int | None = None,
+    want_actions: bool = False,
+) -> Evaluation:
+    """Let a policy act in the worlds that `evaluate` would run a program in."""
+    task = get(task) if isinstance(task, str) else task
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, found {episodes}")
+    size = task.check_size(size)
+    policy.check(task, size)
+    worlds = task.worlds(episodes, seed, size)
+    simulation = Simulation(task, episodes, size, horizon)
+    simulation.place(worlds)
+    policy.begin(episodes)
+    active = np.ones(episodes, np.bool_)
+    returns, outcome = np.zeros(episodes), np.full(episodes, Outcome.CUT_OFF, np.uint8)
+    length = simulation.horizon if want_actions else 0
+    taken = np.full((episodes, length), NO_ACTION, np.uint8)
+    for step in range(simulation.horizon):
+        actions = policy.act(simulation.observe(policy.observation))
+        rewards, terminated, truncated = simulation.advance(actions, active)
+        returns += rewards
+        if want_actions:
+            taken[active, step] = actions[active]
+        outcome[terminated] = Outcome.ENDED
+        active &= ~(terminated | truncated)
+        if not active.any():
+            break
+    rollouts = Rollouts(
+        outcome[None],
+        simulation.steps[None].astype(np.int32),
+        returns[None],
+        taken[None] if want_actions else None,
+    )
     return Evaluation(task, size, seed, worlds, rollouts)

@@ -293,3 +293,16 @@ def _save_film(pictures: list[Any], file: Path) -> None:
         optimize=True,
     )
     write_atomically(file, buffer.getvalue())
+
+
+def draw_learning_curve(points: list[tuple[int, float]], title: str, file: Path) -> None:
+    """Draw returns over environment steps."""
+    figure, axes = _axes(6.0, 3.2)
+    steps, returns = ([point[i] for point in points] for i in (0, 1))
+    axes.plot(steps, returns, color=BLUE, linewidth=1.4)
+    axes.set_xlabel("environment steps")
+    axes.set_ylabel("mean return while training")
+    axes.set_ylim(min(0.0, *returns, 0.0) - 0.03, 1.03)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / 1e6:g} M" if value >= 1e6 else f"{value:,.0f}")
+    axes.set_title(title, loc="left", color=INK)
+    _save(figure, file)

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from leaps import parallel
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build
-from leaps.env import KarelEnv, KarelVectorEnv, Observation
+from leaps.env import KarelEnv, KarelVectorEnv
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.interpreter import Run
 from leaps.karel.world import LANGUAGE, MOVE, PROGRAMS, PUT_MARKER, TURN_LEFT, World, Worlds
 from leaps.registration import TASK_OF
+from leaps.simulation import Observation
 from leaps.tasks import TASKS
 
 

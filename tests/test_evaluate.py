@@ -1,12 +1,16 @@
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from leaps import parallel
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import ProgramError, parse
-from leaps.evaluate import compile_programs, encode, evaluate
+from leaps.evaluate import compile_programs, encode, evaluate, evaluate_policy
+from leaps.karel.executor import NO_ACTION
 from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.karel.world import LANGUAGE, MOVE, PROGRAMS, TURN_LEFT
+from leaps.simulation import Arrays, Observation
+from leaps.tasks import Task
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
@@ -56,3 +60,49 @@ def test_comments_are_fine_in_what_is_evaluated() -> None:
 def test_no_episode_is_refused() -> None:
     with pytest.raises(ValueError, match="episodes must be at least 1"):
         evaluate(WALK, "maze", episodes=0)
+
+
+# Policies
+
+
+class Walker:
+    """A policy that follows a program's rule by itself: forward where it is clear, else left."""
+
+    observation: Observation = "perceptions"
+
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+
+    def check(self, task: Task, size: tuple[int, int]) -> None:
+        if size == (9, 9):
+            raise ValueError(f"{task.name} is too small")
+
+    def begin(self, count: int) -> None:
+        self.begun.append(count)
+
+    def act(self, observations: Arrays) -> NDArray[np.int64]:
+        return np.where(observations[:, 0] == 1, MOVE, TURN_LEFT)
+
+
+@pytest.mark.parametrize("task", ["maze", "stair-climber", "four-corner"])
+def test_a_policy_earns_what_a_program_that_does_the_same_earns(task: str) -> None:
+    # Endless, as the policy is; the outer loops go on until the horizon.
+    rule = "IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e)"
+    program = f"DEF run m( REPEAT R=19 r( REPEAT R=19 r( REPEAT R=19 r( {rule} r) r) r) m)"
+    walker = Walker()
+    ours = evaluate_policy(walker, task, episodes=60, seed=4, want_actions=True)
+    theirs = evaluate(program, task, episodes=60, seed=4)
+    np.testing.assert_allclose(ours.returns, theirs.returns)
+    np.testing.assert_array_equal(ours.rollouts.steps, theirs.rollouts.steps)
+    np.testing.assert_array_equal(ours.rollouts.outcome, theirs.rollouts.outcome)
+    assert walker.begun == [60]
+    assert ours.rollouts.actions is not None
+    taken = (ours.rollouts.actions != NO_ACTION).sum(axis=2)
+    np.testing.assert_array_equal(taken, theirs.rollouts.steps)
+
+
+def test_a_policy_is_asked_whether_it_can_act_there() -> None:
+    with pytest.raises(ValueError, match="maze is too small"):
+        evaluate_policy(Walker(), "maze", size=(9, 9))
+    with pytest.raises(ValueError, match="episodes must be at least 1, found 0"):
+        evaluate_policy(Walker(), "maze", episodes=0)

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leaps import __version__
 from leaps.dsl.syntax import Program
@@ -54,6 +55,20 @@ SizeOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+
+
+def progress_bar() -> Progress:
+    """A bar on standard error, which vanishes when it is done."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[said]}"),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,  # else it would leave an empty line
+    )
 
 
 def print_json(value: Any) -> None:

@@ -27,11 +27,12 @@ from leaps.cli.app import (
     print_json,
     read_program,
 )
+from leaps.cli.baseline import need_baselines
 from leaps.conformance import conform as check_records
 from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tokens_of, walk
 from leaps.dsl.text import ProgramError, to_indented, to_line
-from leaps.evaluate import Evaluation, compile_programs, evaluate
-from leaps.karel.draw import frames_of_program, save_gif, to_text
+from leaps.evaluate import Evaluation, Policy, compile_programs, evaluate, evaluate_policy
+from leaps.karel.draw import frames_of_actions, frames_of_program, save_gif, to_text
 from leaps.karel.interpreter import Conditional, Outcome, Run
 from leaps.karel.world import HEADINGS, LANGUAGE, World
 
@@ -121,6 +122,10 @@ def run_program(
     *,
     task: TaskOption,
     expression: ExpressionOption = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option("--policy", metavar="DIR", help="A policy of `leaps baseline`, instead of a program."),
+    ] = None,
     episodes: Annotated[
         int, typer.Option("--episodes", "-n", min=1, help="How many worlds to run it in.")
     ] = 100,
@@ -132,34 +137,48 @@ def run_program(
     watch: Annotated[bool, typer.Option("--watch", help="Play the first episode in the terminal.")] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Run a program on a task, and say how well it does.
+    """Run a program, or a trained policy, on a task, and say how well it does.
 
     The return is what the task pays in the last state of an episode: 1 is a perfect run. For instance:
 
       leaps run examples/maze.karel --task maze --size 100x100 --gif maze.gif
     """
-    program = read_program(file, expression)
-    result = evaluate(program, task, episodes=episodes, seed=seed, size=parse_size(size))
+    shown: Program | Policy
+    if policy is None:
+        shown = read_program(file, expression)
+        result = evaluate(shown, task, episodes=episodes, seed=seed, size=parse_size(size))
+    elif file is not None or expression is not None:
+        raise ValueError("expected a program or a --policy, and not both")
+    else:
+        shown = read_policy(policy)
+        result = evaluate_policy(shown, task, episodes=episodes, seed=seed, size=parse_size(size))
     if gif is not None:
-        save_episode(program, result, gif)
+        save_episode(shown, result, gif)
     if json_:
-        print_json(run_summary(program, result))
+        print_json(run_summary(shown, result))
         return
     if watch:
-        play(program, result)
-    print_run(program, result)
+        play(shown, result)
+    print_run(shown, result)
     if gif is not None:
         out.print(f"the first episode, as a picture: {gif}")
 
 
-def run_summary(program: Program, result: Evaluation) -> dict[str, Any]:
+def read_policy(folder: Path) -> Policy:
+    need_baselines()
+    from leaps.baselines.ppo import load_policy
+
+    return load_policy(folder)
+
+
+def run_summary(shown: Program | Policy, result: Evaluation) -> dict[str, Any]:
     returns, steps = result.returns[0], result.rollouts.steps[0]
     return {
         "task": result.task.name,
         "episodes": len(returns),
         "seed": result.seed,
         "size": list(result.size),
-        "program": to_line(program),
+        "program": to_line(shown) if isinstance(shown, Program) else None,
         "mean_return": float(returns.mean()),
         "std_return": float(returns.std()),
         **{outcome.name.lower(): int(result.count(outcome)[0]) for outcome in Outcome},
@@ -178,7 +197,7 @@ def coloured(program: Program) -> Text:
     return text
 
 
-def print_run(program: Program, result: Evaluation) -> None:
+def print_run(shown: Program | Policy, result: Evaluation) -> None:
     returns, steps = result.returns[0], result.rollouts.steps[0]
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
@@ -205,32 +224,37 @@ def print_run(program: Program, result: Evaluation) -> None:
         if count := int(result.count(outcome)[0]):
             table.add_row(label, f"{count:,} {meaning}")
             label = ""
-    out.print(Columns([Panel(coloured(program), border_style="dim", padding=(0, 2)), table], padding=(0, 3)))
+    what = coloured(shown) if isinstance(shown, Program) else Text(f"a policy that sees {shown.observation}")
+    out.print(Columns([Panel(what, border_style="dim", padding=(0, 2)), table], padding=(0, 3)))
 
 
-def first_episode(program: Program, result: Evaluation) -> list[World]:
+def first_episode(shown: Program | Policy, result: Evaluation) -> list[World]:
     """All states of the first episode."""
-    task = result.task
-    return frames_of_program(
-        result.worlds.world(0), compile_programs(program), task.horizon(result.size), task.hooks
-    )
+    task, world = result.task, result.worlds.world(0)
+    if isinstance(shown, Program):
+        return frames_of_program(world, compile_programs(shown), task.horizon(result.size), task.hooks)
+    again = evaluate_policy(
+        shown, task, episodes=1, seed=result.seed, size=result.size, want_actions=True
+    ).rollouts.actions
+    assert again is not None
+    return frames_of_actions(world, again[0, 0], task.hooks)
 
 
-def save_episode(program: Program, result: Evaluation, file: Path) -> None:
+def save_episode(shown: Program | Policy, result: Evaluation, file: Path) -> None:
     """Save the first episode as a GIF."""
     if file.suffix.lower() != ".gif":
         raise ValueError(f"--gif: expected a name that ends in .gif, found {str(file)!r}")
-    save_gif(first_episode(program, result), file)
+    save_gif(first_episode(shown, result), file)
 
 
 LONGEST_SHOW = 12.0  # seconds
 
 
-def play(program: Program, result: Evaluation) -> None:
+def play(shown: Program | Policy, result: Evaluation) -> None:
     """Play the first episode in the terminal, where there is one."""
     if not out.is_terminal:
         return
-    frames = first_episode(program, result)
+    frames = first_episode(shown, result)
     if frames[0].size[1] * 2 > out.width or frames[0].size[0] + 3 > out.height:
         out.print("[dim]the world is larger than the terminal; --gif shows it[/dim]")
         return

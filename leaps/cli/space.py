@@ -10,10 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress, TaskID
 from rich.table import Table
 
-from leaps.cli.app import ExpressionOption, FileArgument, JsonOption, app, err, out, print_json, read_program
+from leaps.cli.app import (
+    ExpressionOption,
+    FileArgument,
+    JsonOption,
+    app,
+    out,
+    print_json,
+    progress_bar,
+    read_program,
+)
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
 
@@ -27,19 +36,6 @@ SpaceOption = Annotated[
     ),
 ]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="A data set of `leaps data`.")]
-
-
-def progress_bar() -> Progress:
-    """A bar on standard error, which vanishes when it is done."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[said]}"),
-        console=err,
-        transient=True,
-    )
 
 
 def show(bar: Progress, task: TaskID, done: int) -> None:

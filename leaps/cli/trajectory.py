@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from leaps.cli.app import JsonOption, app, err, out, print_json, read_program
-from leaps.cli.space import SpaceOption, progress_bar
+from leaps.cli.app import JsonOption, app, err, out, print_json, progress_bar, read_program
+from leaps.cli.space import SpaceOption
 from leaps.dsl.text import to_line
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What programs are compared with: neural policies, trees, and a network that writes programs."""

@@ -1,0 +1,270 @@
+"""DRL, DRL-FCN and DRL-abs: policies that PPO trains on the grid, or on Karel's perceptions with a memory.
+
+The algorithms are those of stable-baselines3 and sb3-contrib; here are the paper's networks and settings, and
+what it takes to train step by step, to put a training aside and to go on with it.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from sb3_contrib import RecurrentPPO
+from sb3_contrib.common.recurrent.type_aliases import RNNStates
+from stable_baselines3 import PPO
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.utils import set_random_seed
+
+from leaps.baselines.networks import FullyConvolutional, GridEncoder
+from leaps.baselines.vec_env import KarelVecEnv
+from leaps.evaluate import Evaluation, evaluate_policy
+from leaps.files import write_atomically
+from leaps.simulation import Arrays, Observation
+from leaps.tasks import Task, get
+from leaps.tensors import metadata, read_about
+
+POLICY_FILE = "policy.safetensors"
+ALIASES = ("pi_features_extractor.", "vf_features_extractor.")
+"""what the library also calls the one encoder that policy and value share"""
+
+
+@dataclass(frozen=True)
+class PPOConfig:
+    """Hyperparameters. Those that the paper searched per task come first."""
+
+    clip: float = 0.2
+    """how far the ratio of new to old probability may go from 1"""
+    entropy: float = 0.01
+    """weight of the entropy in the loss"""
+    epochs: int = 4
+    """passes over the steps of an iteration: the paper's "updates per train iteration" """
+    normalize_advantage: bool = True
+    unroll: int = 32
+    """steps of each world per iteration"""
+    worlds: int = 64
+    """that step together; the paper has ten"""
+    batch: int = 512
+    """steps of a gradient; the paper has 128, of a fifth as many"""
+    learning_rate: float = 1e-3
+    hidden: int = 64
+    """units of the layer after the convolutions"""
+    memory: int = 100
+    """units of each layer of a policy on perceptions: its LSTM, and two layers more"""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "unroll", "worlds", "batch", "hidden", "memory"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        if self.clip <= 0 or self.entropy < 0 or self.learning_rate <= 0:
+            raise ValueError(
+                "expected clip > 0, entropy ≥ 0 and learning_rate > 0, found "
+                f"{self.clip}, {self.entropy} and {self.learning_rate}"
+            )
+
+
+GRID = {"clip": (0.05, 0.1, 0.2), "normalize_advantage": (True, False), "entropy": (0.1, 0.01, 0.001),
+        "epochs": (1, 4, 8, 16)}  # fmt: skip
+"""what the paper searched"""
+
+PAPER = {
+    "clean-house": PPOConfig(0.1, 0.01, 4),
+    "four-corner": PPOConfig(0.2, 0.01, 16),
+    "harvester": PPOConfig(0.05, 0.01, 8),
+    "maze": PPOConfig(0.05, 0.001, 8),
+    "stair-climber": PPOConfig(0.1, 0.1, 4),
+    "top-off": PPOConfig(0.05, 0.001, 4),
+}
+"""what the paper found best for DRL"""
+
+PAPER_ABS = {
+    "clean-house": PPOConfig(0.2, 0.01, 8),
+    "four-corner": PPOConfig(0.05, 0.01, 4),
+    "harvester": PPOConfig(0.2, 0.01, 4),
+    "maze": PPOConfig(0.2, 0.001, 4),
+    "stair-climber": PPOConfig(0.05, 0.1, 16),
+    "top-off": PPOConfig(0.2, 0.001, 8),
+}
+"""… and for DRL-abs"""
+
+
+OBSERVATIONS: dict[str, Observation] = {"drl": "grid", "drl-fcn": "grid", "drl-abs": "perceptions"}
+"""the methods, and what their policies see"""
+
+
+class NeuralPolicy:
+    """A network that acts: it does what it finds best."""
+
+    def __init__(self, network: Any, observation: Observation, size: tuple[int, int] | None) -> None:
+        self.network, self.observation = network, observation
+        self.size = size
+        """of the worlds that it can see; None: any"""
+        self._memory: tuple[NDArray[np.float32], ...] | None = None
+        self._begins = np.ones(0, np.bool_)
+
+    def check(self, task: Task, size: tuple[int, int]) -> None:
+        if self.size is not None and size != self.size:
+            raise ValueError(
+                f"this policy sees grids of {self.size[0]}x{self.size[1]} and nothing else; "
+                f"{task.name} was asked for at {size[0]}x{size[1]}"
+            )
+
+    def begin(self, count: int) -> None:
+        self._memory, self._begins = None, np.ones(count, np.bool_)
+
+    def act(self, observations: Arrays) -> NDArray[np.int64]:
+        if self.observation == "grid":  # `predict` would ask for grids of one size
+            with torch.no_grad():
+                grids = torch.from_numpy(observations).to(self.network.device)
+                choice = self.network.get_distribution(grids).get_actions(deterministic=True)
+            return np.asarray(choice.cpu().numpy(), np.int64)
+        actions, self._memory = self.network.predict(
+            observations, self._memory, self._begins, deterministic=True
+        )
+        self._begins = np.zeros(len(observations), np.bool_)
+        return np.asarray(actions, np.int64)
+
+
+class PPOTrainer:
+    """One training of one of the three.
+
+    All randomness of an iteration follows from its number, so that one that was put aside goes on the same.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        task: Task,
+        config: PPOConfig,
+        seed: int = 0,
+        size: tuple[int, int] | None = None,
+        device: str = "cpu",
+    ) -> None:
+        if method not in OBSERVATIONS:
+            raise ValueError(f"method: expected one of {', '.join(OBSERVATIONS)}, found {method!r}")
+        self.method, self.task, self.config, self.seed = method, task, config, seed
+        self.iteration = 0
+        observation = OBSERVATIONS[method]
+        self.env = KarelVecEnv(task, config.worlds, observation, size, seed)
+        common: dict[str, Any] = {
+            "learning_rate": config.learning_rate,
+            "n_steps": config.unroll,
+            "batch_size": min(config.batch, config.worlds * config.unroll),
+            "n_epochs": config.epochs,
+            "clip_range": config.clip,
+            "ent_coef": config.entropy,
+            "normalize_advantage": config.normalize_advantage,
+            "seed": seed,
+            "device": device,
+        }
+        if method == "drl-abs":
+            layers = [config.memory, config.memory]
+            self.model: PPO | RecurrentPPO = RecurrentPPO(
+                "MlpLstmPolicy",
+                self.env,
+                policy_kwargs={"lstm_hidden_size": config.memory, "net_arch": {"pi": layers, "vf": layers}},
+                **common,
+            )
+        else:
+            encoder = GridEncoder if method == "drl" else FullyConvolutional
+            self.model = PPO(
+                "MlpPolicy",
+                self.env,
+                policy_kwargs={
+                    "features_extractor_class": encoder,
+                    "net_arch": [config.hidden],
+                    "normalize_images": False,
+                },
+                **common,
+            )
+        self.model.set_logger(Logger(None, []))
+
+    @property
+    def steps(self) -> int:
+        """Actions taken so far, in all worlds."""
+        return int(self.model.num_timesteps)
+
+    def step(self) -> list[float]:
+        """One iteration: act, then learn from it. The returns of the episodes that ended in it."""
+        self.iteration += 1
+        rng = np.random.default_rng([self.seed, self.iteration])
+        set_random_seed(int(rng.integers(2**31)), self.model.device.type == "cuda")
+        self.model.learn(self.config.worlds * self.config.unroll, reset_num_timesteps=False)
+        episodes, self.env.episodes = self.env.episodes, []
+        return episodes
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return asdict(self.config)
+
+    def judge(self, episodes: int, seed: int) -> Evaluation:
+        size = self.env.simulation.size
+        return evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        tensors = {
+            name: tensor.detach().cpu().contiguous()
+            for name, tensor in self.model.policy.state_dict().items()
+            if not name.startswith(ALIASES)
+        }
+        said = about | {"size": self.env.simulation.size}
+        write_atomically(folder / POLICY_FILE, save(tensors, metadata(said)))
+
+    @property
+    def policy(self) -> NeuralPolicy:
+        size = self.env.simulation.size if self.method == "drl" else None
+        return NeuralPolicy(self.model.policy, self.env.observation, size)
+
+    def state(self) -> dict[str, Any]:
+        """All that the next iteration depends on, as torch.save takes it."""
+        model = self.model
+        starts, memory = model._last_episode_starts, getattr(model, "_last_lstm_states", None)
+        return {
+            "iteration": self.iteration,
+            "steps": self.steps,
+            "policy": model.policy.state_dict(),
+            "optimizer": model.policy.optimizer.state_dict(),
+            "env": {name: torch.from_numpy(array.copy()) for name, array in self.env.state().items()},
+            "starts": None if starts is None else torch.from_numpy(np.array(starts, np.bool_)),
+            "memory": None if memory is None else [[part.clone() for part in pair] for pair in memory],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another training was."""
+        model = self.model
+        self.iteration, model.num_timesteps = state["iteration"], state["steps"]
+        model.policy.load_state_dict(state["policy"])
+        model.policy.optimizer.load_state_dict(state["optimizer"])
+        self.env.restore({name: tensor.numpy() for name, tensor in state["env"].items()})
+        if state["starts"] is not None:  # else nothing has been done yet
+            model._last_obs = self.env.observe()
+            model._last_episode_starts = state["starts"].numpy()
+        if state["memory"] is not None:
+            actor, critic = (tuple(part.to(model.device) for part in pair) for pair in state["memory"])
+            model._last_lstm_states = RNNStates(actor, critic)  # type: ignore[union-attr]
+
+
+def load_policy(folder: Path) -> NeuralPolicy:
+    """Read a policy that was trained in this folder."""
+    file = folder / POLICY_FILE
+    if not file.exists():
+        raise ValueError(
+            f"no policy in {str(folder)!r}; expected a folder of `leaps baseline` with {POLICY_FILE}"
+        )
+    about = read_about(file)
+    try:
+        config = PPOConfig(**{**about["config"]["settings"], "worlds": 1})
+        size = (int(about["size"][0]), int(about["size"][1]))
+        trainer = PPOTrainer(about["method"], get(about["task"]), config, size=size)
+        tensors = load_file(file)
+        for name in trainer.model.policy.state_dict():
+            if name.startswith(ALIASES):
+                tensors[name] = tensors["features_extractor." + name.split(".", 1)[1]]
+        trainer.model.policy.load_state_dict(tensors)
+    except (SafetensorError, OSError, KeyError, TypeError, RuntimeError) as error:
+        said = str(error).splitlines()[-1].strip()
+        raise ValueError(f"{file} is damaged or of another version ({said})") from None
+    return trainer.policy

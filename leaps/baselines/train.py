@@ -1,0 +1,185 @@
+"""Train a baseline in a folder of its own: it shows how far it is, can be interrupted, and goes on.
+
+config.json      what was asked for
+curve.jsonl      as it learns: steps, mean return of the episodes that ended, seconds
+checkpoint.pt    all that the rest of the training depends on
+policy.safetensors or program.karel    what was learned
+result.json      its return on worlds that it was not trained on
+"""
+
+import io
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+from typing import Any, Protocol
+
+import torch
+
+from leaps import __version__
+from leaps.evaluate import Evaluation
+from leaps.files import write_atomically
+
+CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, RESULT_FILE = (
+    "config.json",
+    "curve.jsonl",
+    "checkpoint.pt",
+    "result.json",
+)
+UNSEEN = 1000
+"""worlds that what was learned is judged on"""
+# Worlds come from a seed; those of the judgement are those that programs are judged on.
+UNSEEN_SEEDS = 3 * 2**40
+SAVE_EVERY = 10.0
+"""seconds between checkpoints"""
+POINTS = 200
+"""of the learning curve, at most"""
+
+
+class Trainer(Protocol):
+    """A training that is asked for one iteration after another."""
+
+    @property
+    def steps(self) -> int:
+        """Environment steps so far."""
+
+    def step(self) -> list[float]:
+        """Train on; the returns of the episodes that ended meanwhile."""
+
+    def state(self) -> dict[str, Any]: ...
+    def restore(self, state: dict[str, Any]) -> None: ...
+
+    def judge(self, episodes: int, seed: int) -> Evaluation:
+        """Let what was learned act in fresh worlds."""
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Write what was learned."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The hyperparameters."""
+
+
+@dataclass(frozen=True)
+class BaselineConfig:
+    """What a training depends on, besides the method's hyperparameters."""
+
+    method: str
+    task: str
+    seed: int = 0
+    steps: int = 2_000_000
+    """environment steps"""
+    size: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError(f"steps must be at least 1, found {self.steps}")
+        if not 0 <= self.seed < 2**31:
+            raise ValueError(f"seed must be from 0 to 2^31 - 1, found {self.seed}")
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point of the learning curve."""
+
+    steps: int
+    mean_return: float | None
+    """of the episodes that ended since the last point; None if none did"""
+    seconds: float
+    """of training, since it began"""
+
+
+class Training:
+    """A baseline in training, in its folder."""
+
+    def __init__(self, config: BaselineConfig, trainer: Trainer, folder: Path) -> None:
+        self.config, self.trainer, self.folder = config, trainer, folder
+        self.curve: list[Point] = []
+        self.seconds = 0.0
+        self._episodes: list[float] = []
+        self._asked = json.loads(json.dumps(asdict(config) | {"settings": trainer.settings}))
+
+    def resume(self) -> bool:
+        """Go on where a training of the same was in this folder; say whether there was one."""
+        file = self.folder / CHECKPOINT_FILE
+        if not file.exists():
+            return False
+        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
+        try:
+            saved = torch.load(file, weights_only=True)
+            theirs, curve = saved["asked"], saved["curve"]
+        except Exception as error:
+            raise ValueError(damaged.format(type(error).__name__)) from None
+        if saved["version"] != __version__:
+            raise ValueError(damaged.format(f"{saved['version']}, not {__version__}"))
+        # A training may be made longer.
+        if different := [
+            name for name, mine in self._asked.items() if name != "steps" and mine != theirs.get(name)
+        ]:
+            changes = ", ".join(
+                f"{name}={theirs.get(name)!r}, not {self._asked[name]!r}" for name in different
+            )
+            raise ValueError(f"{self.folder} holds a training with {changes}; use another folder")
+        try:
+            self.trainer.restore(saved["trainer"])
+        except (RuntimeError, KeyError) as error:
+            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
+        self.curve = [Point(*point) for point in curve]
+        self.seconds, self._episodes = saved["seconds"], saved["episodes"]
+        return True
+
+    def save(self) -> None:
+        """Write a checkpoint, and the curve so far."""
+        buffer = io.BytesIO()
+        torch.save(
+            {
+                "version": __version__,
+                "asked": self._asked,
+                "trainer": self.trainer.state(),
+                "curve": [(point.steps, point.mean_return, point.seconds) for point in self.curve],
+                "seconds": self.seconds,
+                "episodes": self._episodes,
+            },
+            buffer,
+        )
+        write_atomically(
+            self.folder / CURVE_FILE, "".join(json.dumps(asdict(p)) + "\n" for p in self.curve).encode()
+        )
+        write_atomically(self.folder / CHECKPOINT_FILE, buffer.getvalue())
+
+    def run(self, listener: Callable[[Point], object] = id) -> dict[str, Any]:
+        """Train to the end, judge what was learned, and write all down. Returns the result."""
+        write_atomically(self.folder / CONFIG_FILE, (json.dumps(self._asked, indent=2) + "\n").encode())
+        saved = time.perf_counter()
+        # An interruption may come in the middle of an iteration: the last checkpoint is what to go on from.
+        while self.trainer.steps < self.config.steps:
+            begin = time.perf_counter()
+            self._episodes += self.trainer.step()
+            self.seconds += time.perf_counter() - begin
+            if self.trainer.steps >= (len(self.curve) + 1) * self.config.steps / POINTS:
+                self.curve.append(self._point())
+                listener(self.curve[-1])
+            if time.perf_counter() - saved > SAVE_EVERY:
+                self.save()
+                saved = time.perf_counter()
+        self.save()
+        judged = self.trainer.judge(UNSEEN, UNSEEN_SEEDS + self.config.seed)
+        result = {
+            "task": self.config.task,
+            "method": self.config.method,
+            "seed": self.config.seed,
+            "return": float(judged.mean_return[0]),
+            "steps": self.trainer.steps,
+            "seconds": self.seconds,
+            "version": __version__,
+            "config": self._asked,
+        }
+        self.trainer.save(self.folder, result)
+        write_atomically(self.folder / RESULT_FILE, (json.dumps(result, indent=2) + "\n").encode())
+        return result
+
+    def _point(self) -> Point:
+        episodes, self._episodes = self._episodes, []
+        return Point(self.trainer.steps, mean(episodes) if episodes else None, self.seconds)

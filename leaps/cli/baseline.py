@@ -1,0 +1,80 @@
+"""The command that trains what programs are compared with: baseline."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leaps.cli.app import JsonOption, SizeOption, TaskOption, app, out, parse_size, print_json, progress_bar
+
+if TYPE_CHECKING:
+    from leaps.baselines.train import Point
+
+
+def need_baselines() -> None:
+    """Say how to install what the baselines are made of, if it isn't there."""
+    try:
+        import sb3_contrib  # noqa: F401
+        import sklearn  # noqa: F401
+        import stable_baselines3  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"the baselines need {error.name}; install it with: pip install 'leaps[baselines]'"
+        ) from None
+
+
+@app.command()
+def baseline(
+    method: Annotated[str, typer.Argument(metavar="METHOD", help="drl, drl-fcn, drl-abs or naive.")],
+    task: TaskOption,
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same training.")] = 0,
+    steps: Annotated[int, typer.Option("--steps", min=1, help="Environment steps to train for.")] = 2_000_000,
+    size: SizeOption = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Where the training lives; out/METHOD-TASK-SEED by default."
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option("--device", help="cpu, cuda, …")] = "cpu",
+    json_: JsonOption = False,
+) -> None:
+    """Train a baseline on a task, and say how well it does on worlds that it was not trained on.
+
+    Its hyperparameters are those that the paper found best for the task. An interrupted training goes on
+    where it was when the same command is given again.
+
+      leaps baseline drl-abs --task maze
+      leaps run --policy out/drl-abs-maze-0 --task maze --size 100x100
+    """
+    need_baselines()
+    from leaps.baselines.methods import get_method
+    from leaps.baselines.train import BaselineConfig, Training
+    from leaps.figures import draw_learning_curve
+
+    config = BaselineConfig(method, task, seed, steps, parse_size(size))
+    folder = to or Path("out") / f"{method}-{task}-{seed}"
+    training = Training(config, get_method(method).build(config, device), folder)
+    if training.resume() and not json_:
+        out.print(f"[dim]going on after {training.trainer.steps:,} steps[/dim]")
+    with progress_bar() as bar:
+        shown = bar.add_task(f"{method} on {task}", total=steps, completed=training.trainer.steps, said="")
+
+        def show(point: "Point") -> None:
+            said = "" if point.mean_return is None else f"return {point.mean_return:.3f}"
+            bar.update(shown, completed=point.steps, said=said)
+
+        result = training.run(show)
+    draw_learning_curve(
+        [(point.steps, point.mean_return) for point in training.curve if point.mean_return is not None],
+        f"{method} on {task}",
+        folder / "curve.png",
+    )
+    if json_:
+        print_json(result)
+        return
+    out.print(
+        f"[bold]{result['return']:.3f}[/bold] on 1,000 unseen worlds, after {result['steps']:,} steps and "
+        f"{result['seconds']:.0f} s"
+    )
+    out.print(f"kept in {folder}: what was learned, its curve and its configuration", style="dim")

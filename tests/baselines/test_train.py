@@ -1,0 +1,151 @@
+"""A training lives in its folder: interrupted, it goes on; what is there is whole; others are refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from leaps.baselines import train
+from leaps.baselines.train import CHECKPOINT_FILE, CURVE_FILE, RESULT_FILE, BaselineConfig, Point, Training
+from leaps.evaluate import Evaluation, evaluate
+
+WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+
+
+class Counter:
+    """A training that learns nothing and remembers what it was asked."""
+
+    def __init__(self, settings: dict[str, Any] | None = None) -> None:
+        self.steps, self.settings = 0, settings or {"rate": 1}
+        self.fail_at: int | None = None
+
+    def step(self) -> list[float]:
+        if self.steps == self.fail_at:
+            raise KeyboardInterrupt
+        self.steps += 100
+        return [self.steps / 1000] if self.steps % 200 == 0 else []
+
+    def state(self) -> dict[str, Any]:
+        return {"steps": self.steps}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.steps = state["steps"]
+
+    def judge(self, episodes: int, seed: int) -> Evaluation:
+        return evaluate(WALK, "maze", episodes=episodes, seed=seed)
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        (folder / "learned").write_text(str(about["return"]))
+
+
+CONFIG = BaselineConfig("counter", "maze", seed=7, steps=1000)
+
+
+@pytest.fixture(autouse=True)
+def always_save(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(train, "SAVE_EVERY", 0.0)
+
+
+def test_a_training_ends_with_its_return_on_worlds_that_programs_are_judged_on(tmp_path: Path) -> None:
+    trainer = Counter()
+    result = Training(CONFIG, trainer, tmp_path).run()
+    assert trainer.steps == 1000
+    expected = evaluate(WALK, "maze", episodes=1000, seed=3 * 2**40 + 7).mean_return[0]
+    assert result["return"] == expected
+    assert (result["task"], result["method"], result["seed"], result["steps"]) == ("maze", "counter", 7, 1000)
+    assert json.loads((tmp_path / RESULT_FILE).read_text()) == result
+    assert (tmp_path / "learned").read_text() == str(expected)
+
+
+def test_the_curve_has_the_mean_return_of_what_ended_since_the_last_point(tmp_path: Path) -> None:
+    told: list[Point] = []
+    Training(CONFIG, Counter(), tmp_path).run(told.append)
+    assert [(point.steps, point.mean_return) for point in told] == [
+        (100, None), (200, 0.2), (300, None), (400, 0.4), (500, None),
+        (600, 0.6), (700, None), (800, 0.8), (900, None), (1000, 1.0),
+    ]  # fmt: skip
+    lines = [json.loads(line) for line in (tmp_path / CURVE_FILE).read_text().splitlines()]
+    assert [(line["steps"], line["mean_return"]) for line in lines] == [
+        (p.steps, p.mean_return) for p in told
+    ]
+
+
+def test_the_curve_of_a_long_training_stays_short(tmp_path: Path) -> None:
+    training = Training(BaselineConfig("counter", "maze", steps=100_000), Counter(), tmp_path)
+    training.run()
+    assert len(training.curve) == train.POINTS
+
+
+def test_an_interrupted_training_goes_on_where_it_was(tmp_path: Path) -> None:
+    first = Counter()
+    first.fail_at = 500
+    with pytest.raises(KeyboardInterrupt):
+        Training(CONFIG, first, tmp_path / "a").run()
+    assert not (tmp_path / "a" / RESULT_FILE).exists()
+    second = Counter()
+    again = Training(CONFIG, second, tmp_path / "a")
+    assert again.resume()
+    assert second.steps == 500
+    result = again.run()
+    straight = Training(CONFIG, Counter(), tmp_path / "b")
+    assert not straight.resume()
+    straight_result = straight.run()
+    assert {**result, "seconds": 0} == {**straight_result, "seconds": 0}
+    assert [(p.steps, p.mean_return) for p in again.curve] == [
+        (p.steps, p.mean_return) for p in straight.curve
+    ]
+
+
+def test_a_training_can_be_made_longer(tmp_path: Path) -> None:
+    Training(CONFIG, Counter(), tmp_path).run()
+    longer = Training(BaselineConfig("counter", "maze", seed=7, steps=1500), Counter(), tmp_path)
+    assert longer.resume()
+    assert longer.run()["steps"] == 1500
+
+
+@pytest.mark.parametrize(
+    ("config", "settings", "said"),
+    [
+        (BaselineConfig("counter", "top-off", 7, 1000), None, "task='maze', not 'top-off'"),
+        (BaselineConfig("other", "maze", 7, 1000), None, "method='counter', not 'other'"),
+        (BaselineConfig("counter", "maze", 8, 1000), None, "seed=7, not 8"),
+        (CONFIG, {"rate": 2}, r"settings=\{'rate': 1\}, not \{'rate': 2\}"),
+    ],
+)
+def test_the_folder_of_another_training_is_refused(
+    tmp_path: Path, config: BaselineConfig, settings: dict[str, Any] | None, said: str
+) -> None:
+    Training(CONFIG, Counter(), tmp_path).run()
+    with pytest.raises(ValueError, match=f"holds a training with {said}; use another folder"):
+        Training(config, Counter(settings), tmp_path).resume()
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
+    Training(CONFIG, Counter(), tmp_path).run()
+    file = tmp_path / CHECKPOINT_FILE
+    file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(ValueError, match="damaged or of another version"):
+        Training(CONFIG, Counter(), tmp_path).resume()
+
+
+def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
+    Training(CONFIG, Counter(), tmp_path).run()
+    saved = torch.load(tmp_path / CHECKPOINT_FILE, weights_only=True)
+    torch.save({**saved, "version": "0.0.0"}, tmp_path / CHECKPOINT_FILE)
+    with pytest.raises(ValueError, match=r"of another version \(0\.0\.0, not"):
+        Training(CONFIG, Counter(), tmp_path).resume()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"steps": 0}, "steps must be at least 1, found 0"),
+        ({"seed": -1}, "seed must be from 0"),
+        ({"seed": 2**31}, "seed"),
+    ],
+)
+def test_nonsense_is_refused(settings: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        BaselineConfig("counter", "maze", **settings)

@@ -1,0 +1,87 @@
+"""The worlds as stable-baselines3 wants them: the same as everyone else's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from leaps.baselines.vec_env import KarelVecEnv
+from leaps.env import KarelVectorEnv
+from leaps.karel.world import MOVE
+from leaps.simulation import Observation
+from leaps.tasks import TASKS, get
+from tests.baselines.corridor import CORRIDOR, LENGTH
+
+
+def stepped(env: KarelVecEnv, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:
+    rng = np.random.default_rng(seed)
+    return [env.step(rng.integers(0, 5, env.num_envs))[:3] for _ in range(steps)]
+
+
+@pytest.mark.parametrize("observation", ["grid", "perceptions"])
+@pytest.mark.parametrize("name", TASKS)
+def test_it_steps_as_gymnasiums_vector_environment_does(name: str, observation: Observation) -> None:
+    theirs = KarelVectorEnv(name, 6, observation, autoreset_mode="same-step")
+    ours = KarelVecEnv(get(name), 6, observation)
+    expected, _ = theirs.reset(seed=3)
+    ours.simulation.streams[:] = 0
+    ours.reset()
+    for index in range(6):  # the same streams from the same worlds on
+        ours.simulation.streams[index] = theirs.simulation.streams[index]
+    ours.simulation.place(theirs.simulation.worlds)
+    np.testing.assert_array_equal(ours.observe(), expected)
+    rng = np.random.default_rng(1)
+    for _ in range(700):
+        actions = rng.integers(0, 5, 6)
+        expected, rewards, terminated, truncated, info = theirs.step(actions)
+        found, found_rewards, ended, infos = ours.step(actions)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_allclose(found_rewards, rewards)
+        np.testing.assert_array_equal(ended, terminated | truncated)
+        for index in np.flatnonzero(ended).tolist():
+            np.testing.assert_array_equal(infos[index]["terminal_observation"], info["final_obs"][index])
+            assert infos[index]["TimeLimit.truncated"] == truncated[index]
+
+
+def test_the_returns_of_episodes_are_kept_until_they_are_taken() -> None:
+    env = KarelVecEnv(CORRIDOR, 4)
+    env.reset()
+    for _ in range(3 * LENGTH):
+        env.step(np.full(4, MOVE))
+    assert len(env.episodes) >= 12
+    assert set(env.episodes) == {1.0}
+
+
+def test_the_same_seed_is_the_same_course_and_another_is_another() -> None:
+    courses = []
+    for seed in (5, 5, 6):
+        env = KarelVecEnv(get("maze"), 3, seed=seed)
+        env.reset()
+        courses.append(stepped(env, 40))
+    for one, same in zip(courses[0], courses[1], strict=True):
+        for ours, theirs in zip(one, same, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    assert any((one[0] != other[0]).any() for one, other in zip(courses[0], courses[2], strict=True))
+
+
+@pytest.mark.parametrize("name", ["maze", "snake"])
+def test_worlds_that_were_put_aside_go_on_the_same(name: str) -> None:
+    env, other = KarelVecEnv(get(name), 5, seed=1), KarelVecEnv(get(name), 5, seed=2)
+    env.reset()
+    other.reset()
+    stepped(env, 100)
+    other.restore({key: array.copy() for key, array in env.state().items()})
+    env.episodes = []
+    for ours, theirs in zip(stepped(env, 900, 7), stepped(other, 900, 7), strict=True):
+        for one, same in zip(ours, theirs, strict=True):
+            np.testing.assert_array_equal(one, same)
+    assert env.episodes == other.episodes
+
+
+def test_what_a_world_of_its_own_would_be_asked_is_refused() -> None:
+    env = KarelVecEnv(CORRIDOR, 2)
+    with pytest.raises(AttributeError, match="share all their settings"):
+        env.set_attr("horizon", 3)
+    with pytest.raises(AttributeError, match="no objects of their own"):
+        env.env_method("render")
+    assert env.env_is_wrapped(object) == [False, False]

@@ -1,0 +1,98 @@
+"""The command that trains a baseline: what it prints, keeps and refuses."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from leaps.baselines import methods, train
+from leaps.baselines.naive import NaiveConfig
+from leaps.baselines.ppo import PPOConfig
+from tests.cli.harness import Leaps, assert_refused
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(train, "UNSEEN", 5)
+    monkeypatch.setattr(methods, "PAPER", {"maze": settings})
+    monkeypatch.setattr(methods, "PAPER_ABS", {"maze": settings})
+    monkeypatch.setattr(methods, "NAIVE_PAPER", {"maze": NaiveConfig(batch=8, hidden=8)})
+
+
+def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Path) -> None:
+    done = leaps("baseline", "drl-abs", "--task", "maze", "--steps", 500, "--json")
+    assert (done.code, done.err) == (0, "")
+    folder = tmp_path / "out" / "drl-abs-maze-0"
+    assert done.json == json.loads((folder / "result.json").read_text())
+    assert {file.name for file in folder.iterdir()} == {
+        "config.json", "curve.jsonl", "curve.png", "checkpoint.pt", "policy.safetensors", "result.json",
+    }  # fmt: skip
+    with Image.open(folder / "curve.png") as picture:
+        assert picture.size[0] > 400
+
+
+def test_a_program_writer_leaves_a_program_that_runs(leaps: Leaps) -> None:
+    done = leaps("baseline", "naive", "--task", "maze", "--steps", 500, "--out", "n")
+    assert done.code == 0
+    assert "on 1,000 unseen worlds" in done.out
+    assert leaps("run", "n/program.karel", "--task", "maze").code == 0
+
+
+def test_the_same_command_goes_on_where_it_was(leaps: Leaps) -> None:
+    words = ("baseline", "drl-abs", "--task", "maze", "--out", "d", "--steps")
+    leaps(*words, 256)
+    done = leaps(*words, 512)
+    assert "going on after 256 steps" in done.out
+    assert "after 512 steps" in done.out
+
+
+def test_a_policy_runs_where_its_input_allows_and_as_a_film(leaps: Leaps, tmp_path: Path) -> None:
+    leaps("baseline", "drl-abs", "--task", "maze", "--steps", 100, "--out", "d")
+    words = ("run", "--policy", "d", "--task", "maze", "--size", "10x12", "--episodes", 5)
+    report = leaps(*words, "--json").json
+    assert (report["episodes"], report["size"], report["program"]) == (5, [10, 12], None)
+    done = leaps(*words, "--gif", "film.gif")
+    assert "a policy that sees perceptions" in done.out
+    with Image.open(tmp_path / "film.gif") as film:
+        assert getattr(film, "n_frames", 1) > 1
+
+
+def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None:
+    leaps("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
+    assert leaps("run", "--policy", "d", "--task", "maze", "--episodes", 3).code == 0
+    assert_refused(
+        leaps("run", "--policy", "d", "--task", "maze", "--size", "100x100"),
+        "sees grids of 8x8 and nothing else",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["dqn", "--task", "maze"], "unknown baseline 'dqn'"),
+        (["drl", "--task", "amaze"], "unknown task 'amaze'"),
+        (["drl", "--task", "maze", "--steps", "0"], "--steps"),
+        (["drl", "--task", "maze", "--size", "2x2"], "maze needs at least 5x5 cells"),
+        (["drl"], "--task"),
+    ],
+)
+def test_misuse_is_explained_and_leaves_nothing_behind(
+    leaps: Leaps, tmp_path: Path, words: list[str], said: str
+) -> None:
+    assert_refused(leaps("baseline", *words), said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_program_and_a_policy_are_one_too_many(leaps: Leaps) -> None:
+    words = ("run", "-e", "DEF run m( move m)", "--policy", "d", "--task", "maze")
+    assert_refused(leaps(*words), "expected a program or a --policy, and not both")
+
+
+def test_what_has_to_be_installed_is_said(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    for words in (("baseline", "drl", "--task", "maze"), ("run", "--policy", "d", "--task", "maze")):
+        assert_refused(leaps(*words), "pip install 'leaps[baselines]'")
