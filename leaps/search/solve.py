@@ -167,14 +167,19 @@ class Run:
         self._drawn = 0
         self._next_check = CHECK_EVERY
         self._in_a_row = 0
-        self._begin = time.perf_counter()
+        self._begin: float | None = None
 
     @property
     def finished(self) -> bool:
         return self.solved or self.search.finished or self.objective.evaluations >= self.budget
 
+    @property
+    def _seconds(self) -> float:
+        return 0.0 if self._begin is None else time.perf_counter() - self._begin
+
     def step(self) -> Step:
         """Ask, evaluate, tell."""
+        self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
         asked = self.search.ask()
         left = self.budget - self.objective.evaluations
         tried = asked[:left]
@@ -196,7 +201,7 @@ class Run:
             self.config.seed,
             self.round,
             self.objective.evaluations,
-            time.perf_counter() - self._begin,
+            self._seconds,
             float(np.where(np.isfinite(scores), scores, 0.0).mean()),
             float(scores[top]),
             self.best[0],
@@ -278,7 +283,7 @@ class Run:
         found = program
         if self.method.hunts and not interrupted:
             program = self._simplified(program)
-        seconds = time.perf_counter() - self._begin
+        seconds = self._seconds
         unseen = evaluate(
             program[None], self.task, episodes=UNSEEN, seed=_UNSEEN + self.config.seed, size=self.size
         )
