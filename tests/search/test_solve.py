@@ -233,7 +233,7 @@ def test_a_search_that_has_found_a_program_stops() -> None:
 
 def test_what_a_watcher_hears_adds_up() -> None:
     steps: list[Step] = []
-    solution = solve("snake", budget=800, listener=steps.append)
+    solution = solve("one-stroke", budget=800, listener=steps.append)
     assert [step.round for step in steps] == list(range(1, len(steps) + 1))
     assert steps[-1].evaluations == solution.evaluations == 800
     evaluations = [step.evaluations for step in steps]
