@@ -142,13 +142,12 @@ def evaluate_policy(
     simulation.place(worlds)
     policy.begin(episodes)
     active = np.ones(episodes, np.bool_)
-    returns, outcome = np.zeros(episodes), np.full(episodes, Outcome.CUT_OFF, np.uint8)
+    outcome = np.full(episodes, Outcome.CUT_OFF, np.uint8)
     length = simulation.horizon if want_actions else 0
     taken = np.full((episodes, length), NO_ACTION, np.uint8)
     for step in range(simulation.horizon):
         actions = policy.act(simulation.observe(policy.observation))
-        rewards, terminated, truncated = simulation.advance(actions, active)
-        returns += rewards
+        _, terminated, truncated = simulation.advance(actions, active)
         if want_actions:
             taken[active, step] = actions[active]
         outcome[terminated] = Outcome.ENDED
@@ -158,7 +157,7 @@ def evaluate_policy(
     rollouts = Rollouts(
         outcome[None],
         simulation.steps[None].astype(np.int32),
-        returns[None],
+        simulation.values[None].copy(),
         taken[None] if want_actions else None,
     )
     return Evaluation(task, size, seed, worlds, rollouts)

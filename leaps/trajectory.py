@@ -161,7 +161,7 @@ def record(
         step = run.step()
         # A budget may end within a population; the search then stays where it is.
         populations.append(search.points[: len(step.scores)])
-        centres.append(search.search.mean)
+        centres.append(search.search.centre)
         scores.append(step.scores)
         best.append(space.text(step.asked[int(step.scores.argmax())]))
         listener(step)

@@ -5,6 +5,9 @@ from gymnasium import spaces
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
+SMALLEST = 5
+"""cells along a side of the smallest world that the two convolutions fit into"""
+
 
 class GridEncoder(BaseFeaturesExtractor):
     """The paper's two convolutions, for worlds of one size."""

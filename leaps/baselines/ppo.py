@@ -19,7 +19,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
-from leaps.baselines.networks import FullyConvolutional, GridEncoder
+from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.evaluate import Evaluation, evaluate_policy
 from leaps.files import write_atomically
@@ -148,6 +148,9 @@ class PPOTrainer:
         self.method, self.task, self.config, self.seed = method, task, config, seed
         self.iteration = 0
         observation = OBSERVATIONS[method]
+        height, width = task.check_size(size)
+        if method == "drl" and min(height, width) < SMALLEST:
+            raise ValueError(f"drl needs worlds of {SMALLEST}x{SMALLEST} or more, found {height}x{width}")
         self.env = KarelVecEnv(task, config.worlds, observation, size, seed)
         common: dict[str, Any] = {
             "learning_rate": config.learning_rate,

@@ -108,13 +108,18 @@ class Training:
             return False
         damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
         try:
-            saved = torch.load(file, weights_only=True)
+            saved = torch.load(file, map_location="cpu", weights_only=True)
             theirs, curve = saved["asked"], saved["curve"]
         except Exception as error:
             raise ValueError(damaged.format(type(error).__name__)) from None
         if saved["version"] != __version__:
             raise ValueError(damaged.format(f"{saved['version']}, not {__version__}"))
-        # A training may be made longer.
+        if theirs["steps"] > self.config.steps:
+            raise ValueError(
+                f"{self.folder} holds a training of {theirs['steps']:,} steps, which can go on but not "
+                f"become shorter; found {self.config.steps:,}"
+            )
+        # It may be made longer.
         if different := [
             name for name, mine in self._asked.items() if name != "steps" and mine != theirs.get(name)
         ]:
@@ -158,7 +163,8 @@ class Training:
             begin = time.perf_counter()
             self._episodes += self.trainer.step()
             self.seconds += time.perf_counter() - begin
-            if self.trainer.steps >= (len(self.curve) + 1) * self.config.steps / POINTS:
+            last = self.curve[-1].steps if self.curve else 0
+            if self.trainer.steps * POINTS // self.config.steps > last * POINTS // self.config.steps:
                 self.curve.append(self._point())
                 listener(self.curve[-1])
             if time.perf_counter() - saved > SAVE_EVERY:

@@ -96,6 +96,16 @@ def parse_size(text: str | None) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
+def check_device(device: str) -> None:
+    """Say what is wrong with a device, if anything."""
+    import torch
+
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"--device: expected cpu or cuda, found {device!r}")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError("--device cuda: no CUDA device is available here; use --device cpu")
+
+
 def show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"leaps {__version__}")

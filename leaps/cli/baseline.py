@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leaps.cli.app import JsonOption, SizeOption, TaskOption, app, out, parse_size, print_json, progress_bar
+from leaps.cli.app import (
+    JsonOption,
+    SizeOption,
+    TaskOption,
+    app,
+    check_device,
+    out,
+    parse_size,
+    print_json,
+    progress_bar,
+)
 
 if TYPE_CHECKING:
     from leaps.baselines.train import Point
@@ -36,7 +46,7 @@ def baseline(
             "--out", metavar="DIR", help="Where the training lives; out/METHOD-TASK-SEED by default."
         ),
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="cpu, cuda, …")] = "cpu",
+    device: Annotated[str, typer.Option("--device", help="cpu or cuda.")] = "cpu",
     json_: JsonOption = False,
 ) -> None:
     """Train a baseline on a task, and say how well it does on worlds that it was not trained on.
@@ -53,6 +63,7 @@ def baseline(
     from leaps.figures import draw_learning_curve
 
     config = BaselineConfig(method, task, seed, steps, parse_size(size))
+    check_device(device)
     folder = to or Path("out") / f"{method}-{task}-{seed}"
     training = Training(config, get_method(method).build(config, device), folder)
     if training.resume() and not json_:

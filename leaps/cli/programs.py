@@ -151,7 +151,14 @@ def run_program(
         raise ValueError("expected a program or a --policy, and not both")
     else:
         shown = read_policy(policy)
-        result = evaluate_policy(shown, task, episodes=episodes, seed=seed, size=parse_size(size))
+        result = evaluate_policy(
+            shown,
+            task,
+            episodes=episodes,
+            seed=seed,
+            size=parse_size(size),
+            want_actions=watch or gif is not None,
+        )
     if gif is not None:
         save_episode(shown, result, gif)
     if json_:
@@ -209,9 +216,8 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
     )
     if returns.min() < returns.max():
         worst = int(returns.argmin())
-        table.add_row(
-            "lowest", f"{returns.min():.3f} in episode {worst} (see it: leaps trace … --episode {worst})"
-        )
+        see = f" (see it: leaps trace … --episode {worst})" if isinstance(shown, Program) else ""
+        table.add_row("lowest", f"{returns.min():.3f} in episode {worst}{see}")
     table.add_row("steps", f"{steps.mean():.1f} on average, at most {steps.max():,}")
     words = {
         Outcome.HALTED: "halted by themselves",
@@ -233,11 +239,8 @@ def first_episode(shown: Program | Policy, result: Evaluation) -> list[World]:
     task, world = result.task, result.worlds.world(0)
     if isinstance(shown, Program):
         return frames_of_program(world, compile_programs(shown), task.horizon(result.size), task.hooks)
-    again = evaluate_policy(
-        shown, task, episodes=1, seed=result.seed, size=result.size, want_actions=True
-    ).rollouts.actions
-    assert again is not None
-    return frames_of_actions(world, again[0, 0], task.hooks)
+    assert result.rollouts.actions is not None
+    return frames_of_actions(world, result.rollouts.actions[0, 0], task.hooks)
 
 
 def save_episode(shown: Program | Policy, result: Evaluation, file: Path) -> None:

@@ -87,12 +87,8 @@ def solve(
         return Path("out") / name if to is None else to if seeds == 1 else to / name
 
     def keep(solution: "Solution") -> None:
-        folder = folder_of(solution.config)
-        make_folder(folder)
-        save_solution(solution, folder)
+        save_solution(solution, folder_of(solution.config))
         view.count(solution)
-        if not json_:
-            print_solution(solution, folder)
 
     with LiveView(configs) as view:
         runs = [
@@ -100,10 +96,14 @@ def solve(
         ]  # says what is wrong, if anything, before there is a folder
         make_folder(folder_of(configs[0]))
         solutions = work_all(runs, view.show, keep)
+    # Only now: the view, when it goes, takes with it what was printed below it.
     if json_:
         print_json(solutions[0].summary() if seeds == 1 else summary_of(solutions))
-    elif seeds > 1:
-        print_summary(solutions)
+    else:
+        for solution in solutions:
+            print_solution(solution, folder_of(solution.config))
+        if seeds > 1:
+            print_summary(solutions)
     if len(solutions) < seeds or any(solution.interrupted for solution in solutions):
         sys.exit(INTERRUPTED)
 

@@ -18,6 +18,7 @@ from leaps.cli.app import (
     FileArgument,
     JsonOption,
     app,
+    check_device,
     out,
     print_json,
     progress_bar,
@@ -125,10 +126,7 @@ def train(
 
     if preset not in PRESETS:
         raise ValueError(f"--preset: expected one of {', '.join(PRESETS)}, found {preset!r}")
-    if device not in ("cpu", "cuda"):
-        raise ValueError(f"--device: expected cpu or cuda, found {device!r}")
-    if device == "cuda" and not torch.cuda.is_available():
-        raise ValueError("--device cuda: no CUDA device is available here; use --device cpu")
+    check_device(device)
     settings: dict[str, Any] = {**PRESETS[preset], **({"epochs": epochs} if epochs else {})}
     config = TrainConfig(variant=variant, seed=seed, **settings)
     dataset = load_data(data)

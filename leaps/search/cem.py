@@ -28,8 +28,8 @@ class CEMConfig:
     "normal" is drawn from N(0, I), "narrow" from N(0, 0.1 I)"""
 
     restart_after: int = 0
-    """iterations without a better point after which the search begins anew from another mean; 0: never, as in
-    the paper"""
+    """iterations without a better point after which the search begins anew where it might have begun; 0:
+    never, as in the paper"""
 
     FINAL_SIGMA = 0.1
     DECAY_ITERATIONS = 500
@@ -83,7 +83,7 @@ class CEM:
 
     ITERATIONS = 1000
     """as many as the paper's searches have"""
-    _SAVED = ("mean", "iteration", "began", "improved", "best")
+    _SAVED = ("mean", "centre", "iteration", "began", "improved", "best")
 
     def __init__(self, config: CEMConfig, dimensions: int, seed: int) -> None:
         self.config = config
@@ -91,6 +91,8 @@ class CEM:
         self.iteration = 0
         self.mean = np.empty(dimensions)
         self._begin()
+        self.centre = self.mean
+        """where the elites led last, also if the search has begun anew since"""
 
     def _begin(self) -> None:
         """Begin, or begin anew, at a mean from the initial distribution."""
@@ -133,7 +135,7 @@ class CEM:
         weights = np.maximum(scores[elites], 0.0)
         if weights.sum() == 0:
             weights = np.ones_like(weights)
-        self.mean = weights @ points[elites] / weights.sum()
+        self.centre = self.mean = weights @ points[elites] / weights.sum()
         self.iteration += 1
         if scores[elites[0]] > self.best:
             self.best, self.improved = float(scores[elites[0]]), self.iteration
@@ -147,4 +149,4 @@ class CEM:
         self.rng.bit_generator.state = state["rng"]
         for name in self._SAVED:
             setattr(self, name, state[name])
-        self.mean = np.asarray(self.mean)
+        self.mean, self.centre = np.asarray(self.mean), np.asarray(self.centre)

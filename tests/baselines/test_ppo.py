@@ -132,6 +132,12 @@ def test_settings_out_of_range_are_refused(settings: dict[str, Any], said: str) 
         PPOConfig(**settings)
 
 
+def test_worlds_that_the_convolutions_do_not_fit_into_are_refused() -> None:
+    with pytest.raises(ValueError, match="drl needs worlds of 5x5 or more, found 4x8"):
+        PPOTrainer("drl", get("top-off"), SMALL, size=(4, 8))
+    assert PPOTrainer("drl-fcn", get("top-off"), SMALL, size=(4, 8)).policy.size is None
+
+
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ValueError, match="expected one of drl, drl-fcn, drl-abs, found 'dqn'"):
         PPOTrainer("dqn", CORRIDOR, SMALL)

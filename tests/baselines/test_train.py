@@ -114,6 +114,26 @@ def test_a_training_can_be_made_longer(tmp_path: Path) -> None:
         (CONFIG, {"rate": 2}, r"settings=\{'rate': 1\}, not \{'rate': 2\}"),
     ],
 )
+def test_a_training_that_is_made_longer_goes_on_with_its_curve(tmp_path: Path) -> None:
+    short, long = (BaselineConfig("counter", "maze", steps=steps) for steps in (20_000, 40_000))
+    Training(short, Counter(), tmp_path).run()
+    told: list[Point] = []
+    longer = Training(long, Counter(), tmp_path)
+    longer.resume()
+    longer.run(told.append)
+    assert len(told) == train.POINTS // 2
+    assert [point.steps for point in longer.curve] == sorted(point.steps for point in longer.curve)
+    assert longer.curve[-1].steps == 40_000
+
+
+def test_a_training_can_not_be_made_shorter(tmp_path: Path) -> None:
+    Training(CONFIG, Counter(), tmp_path).run()
+    with pytest.raises(
+        ValueError, match="a training of 1,000 steps, which can go on but not become shorter; found 500"
+    ):
+        Training(BaselineConfig("counter", "maze", seed=7, steps=500), Counter(), tmp_path).resume()
+
+
 def test_the_folder_of_another_training_is_refused(
     tmp_path: Path, config: BaselineConfig, settings: dict[str, Any] | None, said: str
 ) -> None:

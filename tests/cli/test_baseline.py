@@ -78,6 +78,7 @@ def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None
         (["drl", "--task", "maze", "--steps", "0"], "--steps"),
         (["drl", "--task", "maze", "--size", "2x2"], "maze needs at least 5x5 cells"),
         (["drl"], "--task"),
+        (["naive", "--task", "maze", "--device", "abacus"], "expected cpu or cuda, found 'abacus'"),
     ],
 )
 def test_misuse_is_explained_and_leaves_nothing_behind(

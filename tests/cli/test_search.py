@@ -175,6 +175,18 @@ def test_a_seed_that_is_too_large_is_refused(leaps: Leaps) -> None:
     assert_refused(leaps("solve", "maze", "--seed", 2**64), "seed")
 
 
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_what_was_found_is_printed_when_the_view_has_gone(
+    leaps: Leaps, monkeypatch: pytest.MonkeyPatch, seeds: int
+) -> None:
+    # A view that goes takes the lines below it with it.
+    course: list[str] = []
+    monkeypatch.setattr(LiveView, "__exit__", lambda *_: course.append("gone"))
+    monkeypatch.setattr("leaps.cli.search.print_solution", lambda *_: course.append("printed"))
+    assert leaps("solve", "maze", "--method", "random-8", "--seeds", seeds).code == 0
+    assert course == ["gone"] + ["printed"] * seeds
+
+
 # Ctrl-C
 
 

@@ -164,6 +164,15 @@ def test_the_papers_search_never_begins_anew() -> None:
     assert means(0, [0.5] * 50)[1:] == [77] * 50
 
 
+def test_where_the_elites_led_is_known_also_after_a_new_beginning() -> None:
+    search = CEM(CEMConfig(4, 0.4, 1.0, False, "normal", restart_after=1), 1, seed=5)
+    assert search.centre[0] == search.mean[0]
+    for _ in range(2):
+        search.tell(np.full((4, 1), 77.0, np.float32), np.ones(4))
+    assert search.centre[0] == 77
+    assert search.mean[0] != 77
+
+
 def test_with_a_new_beginning_sigma_is_what_it_was_at_first() -> None:
     search = CEM(CEMConfig(4, 0.4, 1.0, True, "normal", restart_after=100), 1, seed=5)
     sigmas = []
