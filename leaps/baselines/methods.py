@@ -1,36 +1,51 @@
 """The baselines by name."""
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.baselines.naive import PAPER as NAIVE_PAPER
-from leaps.baselines.naive import Naive, NaiveConfig, task_score
-from leaps.baselines.ppo import PAPER, PAPER_ABS, PPOConfig, PPOTrainer
-from leaps.baselines.train import BaselineConfig, Trainer
+from leaps.baselines import hrl, naive, ppo, viper
+from leaps.baselines.hrl import HRLConfig, HRLTrainer
+from leaps.baselines.naive import Naive, NaiveConfig, behaviour_score, task_score
+from leaps.baselines.policies import load_origin, load_policy
+from leaps.baselines.ppo import NeuralPolicy, PPOConfig, PPOTrainer
+from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, named
+from leaps.baselines.viper import VIPERConfig, VIPERTrainer
 from leaps.dsl.text import parse, to_indented
-from leaps.evaluate import Evaluation, evaluate
+from leaps.evaluate import evaluate
 from leaps.files import write_atomically
-from leaps.karel.world import LANGUAGE
-from leaps.tasks import Task, get
+from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.tasks import get
+from leaps.tensors import read_about
 
 PROGRAM_FILE = "program.karel"
 WORLDS = 10
 """that programs are tried on while they are learned, as in the paper"""
 
+Settings = TypeVar("Settings", HRLConfig, NaiveConfig, PPOConfig, VIPERConfig)
+
 
 class NaiveTrainer:
-    """The Naïve baseline as a training like the others."""
+    """The Naïve baseline as a training like the others, on a task or on one of the reconstruction tests."""
+
+    done = False
+    """it could always learn on"""
 
     def __init__(
-        self, config: NaiveConfig, task: Task, seed: int, size: tuple[int, int] | None, device: str
+        self, config: NaiveConfig, name: str, seed: int, size: tuple[int, int] | None, device: str
     ) -> None:
-        self.config, self.task, self.size = config, task, size
-        self.naive = Naive(config, task_score(task, task.worlds(WORLDS, seed, size)), seed, device)
+        self.config, self.name, self.size = config, name, size
+        if name in TEST_PROGRAMS:
+            score = behaviour_score(TEST_PROGRAMS[name], random_worlds(WORLDS, seed))
+        else:
+            task = get(name)
+            score = task_score(task, task.worlds(WORLDS, seed, size))
+        self.naive = Naive(config, score, seed, device)
 
     @property
     def steps(self) -> int:
@@ -54,8 +69,13 @@ class NaiveTrainer:
         """The best of the programs that it writes in the end."""
         return self.naive.answer()[0]
 
-    def judge(self, episodes: int, seed: int) -> Evaluation:
-        return evaluate(self.program[None], self.task, episodes=episodes, seed=seed, size=self.size)
+    def judge(self, episodes: int, seed: int) -> float:
+        program = self.program[None]
+        if self.name in TEST_PROGRAMS:
+            score = behaviour_score(TEST_PROGRAMS[self.name], random_worlds(episodes, seed))
+            return float(score(program)[0][0])
+        found = evaluate(program, self.name, episodes=episodes, seed=seed, size=self.size)
+        return float(found.mean_return[0])
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:  # noqa: ARG002  all is in the result
         text = to_indented(parse(" ".join(LANGUAGE.decode(self.program)), LANGUAGE))
@@ -63,31 +83,111 @@ class NaiveTrainer:
 
 
 @dataclass(frozen=True)
+class Options:
+    """What else a training can be told."""
+
+    device: str = "cpu"
+    origin: Path | None = None
+    """the folder of another training, to begin from or to imitate"""
+    changes: Mapping[str, str] = field(default_factory=dict)
+    """hyperparameters other than the paper's"""
+
+
+@dataclass(frozen=True)
 class Method:
     """A baseline."""
 
     summary: str
-    build: Callable[[BaselineConfig, str], Trainer]
-    """the configuration, and the device to train on"""
+    build: Callable[[BaselineConfig, Options], Trainer]
+    steps: int = 2_000_000
+    """of a training, unless told otherwise"""
 
 
-def _ppo(config: BaselineConfig, device: str, settings: dict[str, PPOConfig]) -> Trainer:
-    chosen = settings.get(config.task, PPOConfig())
-    return PPOTrainer(config.method, get(config.task), chosen, config.seed, config.size, device)
+def changed(settings: Settings, changes: Mapping[str, str]) -> Settings:
+    """Settings with some changed, which come as text."""
+    known = {field.name: type(getattr(settings, field.name)) for field in fields(settings)}
+    values: dict[str, Any] = {}
+    for name, text in changes.items():
+        if name not in known:
+            raise ValueError(f"unknown setting {name!r}; expected one of {', '.join(known)}")
+        try:
+            values[name] = (
+                {"true": True, "false": False}[text.lower()] if known[name] is bool else known[name](text)
+            )
+        except (KeyError, ValueError):
+            raise ValueError(
+                f"{name}: expected a value like {getattr(settings, name)}, found {text!r}"
+            ) from None
+    return replace(settings, **values)
 
 
-def _naive(config: BaselineConfig, device: str) -> Trainer:
-    chosen = replace(NAIVE_PAPER.get(config.task, NaiveConfig()), steps=config.steps)
-    return NaiveTrainer(chosen, get(config.task), config.seed, config.size, device)
+def _ppo(config: BaselineConfig, options: Options, paper: Mapping[str, PPOConfig]) -> Trainer:
+    _needs_no_origin(config, options)
+    settings = changed(paper.get(config.task, PPOConfig()), options.changes)
+    return PPOTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
+
+
+def _transfer(config: BaselineConfig, options: Options) -> Trainer:
+    task = get(config.task)
+    if options.origin is None:
+        source = ppo.TRANSFER.get(config.task, "maze")
+        raise ValueError(
+            "drl-abs-t goes on with a policy that was trained on another task; train one, say with "
+            f"`leaps baseline drl-abs --task {source} --steps 1000000`, and give its folder with --from"
+        )
+    origin = load_origin(options.origin)
+    settings = changed(origin.config, options.changes)  # the paper keeps those of the first task
+    return PPOTrainer(config.method, task, settings, config.seed, config.size, options.device, origin)
+
+
+def _naive(config: BaselineConfig, options: Options) -> Trainer:
+    _needs_no_origin(config, options)
+    paper = naive.PAPER | naive.PAPER_TESTS
+    settings = replace(paper.get(config.task, NaiveConfig()), steps=config.steps)
+    return NaiveTrainer(
+        changed(settings, options.changes), config.task, config.seed, config.size, options.device
+    )
+
+
+def _hrl(config: BaselineConfig, options: Options, paper: Mapping[str, HRLConfig]) -> Trainer:
+    _needs_no_origin(config, options)
+    settings = changed(paper.get(config.task, HRLConfig()), options.changes)
+    return HRLTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
+
+
+def _viper(config: BaselineConfig, options: Options) -> Trainer:
+    task = get(config.task)
+    if options.origin is None:
+        raise ValueError(
+            "viper imitates a policy; train one, say with "
+            f"`leaps baseline drl --task {config.task}`, and give its folder with --from"
+        )
+    teacher = load_policy(options.origin)
+    if not isinstance(teacher, NeuralPolicy):
+        raise ValueError(f"viper imitates drl, drl-fcn or drl-abs; {options.origin} holds something else")
+    settings = changed(viper.PAPER.get(config.task, VIPERConfig()), options.changes)
+    teacher_name = named(read_about(options.origin / POLICY_FILE))
+    return VIPERTrainer(task, teacher, settings, config.seed, config.size, teacher_name)
+
+
+def _needs_no_origin(config: BaselineConfig, options: Options) -> None:
+    if options.origin is not None:
+        raise ValueError(f"--from: {config.method} begins with nothing; expected drl-abs-t or viper")
 
 
 METHODS = {
-    "drl": Method("PPO on the grid, through two convolutions", lambda c, d: _ppo(c, d, PAPER)),
+    "drl": Method("PPO on the grid, through two convolutions", lambda c, o: _ppo(c, o, ppo.PAPER)),
     "drl-fcn": Method(
-        "PPO on the grid, through convolutions that take any size", lambda c, d: _ppo(c, d, PAPER)
+        "PPO on the grid, through convolutions that take any size", lambda c, o: _ppo(c, o, ppo.PAPER)
     ),
-    "drl-abs": Method("PPO with a memory on Karel's perceptions", lambda c, d: _ppo(c, d, PAPER_ABS)),
+    "drl-abs": Method("PPO with a memory on Karel's perceptions", lambda c, o: _ppo(c, o, ppo.PAPER_ABS)),
+    "drl-abs-t": Method("drl-abs that was trained on another task before", _transfer, steps=1_000_000),
+    "hrl": Method("SAC on the grid, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER)),
+    "hrl-abs": Method(
+        "SAC on perceptions, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER_ABS)
+    ),
     "naive": Method("a network that writes a program token by token", _naive),
+    "viper": Method("a decision tree that imitates a policy", _viper, steps=10_000_000),
 }
 
 

@@ -1,7 +1,8 @@
-"""What the neural baselines see a grid with."""
+"""The networks of the neural baselines: what they see a grid with, and what they remember with."""
 
 import torch
 from gymnasium import spaces
+from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
@@ -45,3 +46,21 @@ class FullyConvolutional(BaseFeaturesExtractor):
     def forward(self, grids: Tensor) -> Tensor:
         """[worlds, height, width, planes] → [worlds, features]"""
         return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2)).amax(dim=(2, 3)))
+
+
+class Remembering(RecurrentActorCriticPolicy):
+    """sb3-contrib's recurrent policy, which goes through a sequence with one call of the LSTM.
+
+    The library cuts what it learns from into sequences where an episode begins, so that one can only begin
+    at a sequence's first step; yet it goes step by step as soon as any does.
+    """
+
+    @staticmethod
+    def _process_sequence(
+        features: Tensor, lstm_states: tuple[Tensor, Tensor], episode_starts: Tensor, lstm: nn.LSTM
+    ) -> tuple[Tensor, Tensor]:  # the library says so, and means the output and the LSTM's two states
+        count = lstm_states[0].shape[1]
+        sequences = features.reshape(count, -1, lstm.input_size).swapaxes(0, 1)
+        remembers = 1.0 - episode_starts.reshape(count, -1)[:, 0].view(1, count, 1)
+        output, states = lstm(sequences, (remembers * lstm_states[0], remembers * lstm_states[1]))
+        return output.transpose(0, 1).flatten(0, 1), states

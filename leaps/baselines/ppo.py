@@ -1,17 +1,16 @@
-"""DRL, DRL-FCN and DRL-abs: policies that PPO trains on the grid, or on Karel's perceptions with a memory.
+"""DRL, DRL-FCN, DRL-abs and DRL-abs-t: PPO trains a policy on the grid, or on perceptions with a memory.
 
 The algorithms are those of stable-baselines3 and sb3-contrib; here are the paper's networks and settings, and
 what it takes to train step by step, to put a training aside and to go on with it.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from sb3_contrib import RecurrentPPO
 from sb3_contrib.common.recurrent.type_aliases import RNNStates
@@ -19,15 +18,15 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
-from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder
+from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder, Remembering
+from leaps.baselines.train import POLICY_FILE, named
 from leaps.baselines.vec_env import KarelVecEnv
-from leaps.evaluate import Evaluation, evaluate_policy
+from leaps.evaluate import evaluate_policy
 from leaps.files import write_atomically
 from leaps.simulation import Arrays, Observation
 from leaps.tasks import Task, get
-from leaps.tensors import metadata, read_about
+from leaps.tensors import metadata
 
-POLICY_FILE = "policy.safetensors"
 ALIASES = ("pi_features_extractor.", "vf_features_extractor.")
 """what the library also calls the one encoder that policy and value share"""
 
@@ -45,10 +44,10 @@ class PPOConfig:
     normalize_advantage: bool = True
     unroll: int = 32
     """steps of each world per iteration"""
-    worlds: int = 64
+    worlds: int = 256
     """that step together; the paper has ten"""
-    batch: int = 512
-    """steps of a gradient; the paper has 128, of a fifth as many"""
+    batch: int = 2048
+    """steps of a gradient, a quarter of an iteration's; the paper has 128, of a few more than a third"""
     learning_rate: float = 1e-3
     hidden: int = 64
     """units of the layer after the convolutions"""
@@ -59,6 +58,8 @@ class PPOConfig:
         for name in ("epochs", "unroll", "worlds", "batch", "hidden", "memory"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        if min(self.batch, self.worlds * self.unroll) < 2:  # the library's own limit
+            raise ValueError(f"a gradient needs 2 steps or more, found batch={self.batch}")
         if self.clip <= 0 or self.entropy < 0 or self.learning_rate <= 0:
             raise ValueError(
                 "expected clip > 0, entropy ≥ 0 and learning_rate > 0, found "
@@ -91,19 +92,41 @@ PAPER_ABS = {
 """… and for DRL-abs"""
 
 
-OBSERVATIONS: dict[str, Observation] = {"drl": "grid", "drl-fcn": "grid", "drl-abs": "perceptions"}
+TRANSFER = {
+    "clean-house": "harvester",
+    "four-corner": "top-off",
+    "harvester": "maze",
+    "maze": "stair-climber",
+    "stair-climber": "harvester",
+    "top-off": "harvester",
+}
+"""the task that each was best transferred from, for DRL-abs-t"""
+
+OBSERVATIONS: dict[str, Observation] = {
+    "drl": "grid",
+    "drl-fcn": "grid",
+    "drl-abs": "perceptions",
+    "drl-abs-t": "perceptions",
+}
 """the methods, and what their policies see"""
 
 
 class NeuralPolicy:
-    """A network that acts: it does what it finds best."""
+    """A network that acts: it draws its actions, as it did when it learned, or does what it finds best."""
 
-    def __init__(self, network: Any, observation: Observation, size: tuple[int, int] | None) -> None:
+    def __init__(
+        self,
+        network: Any,
+        observation: Observation,
+        size: tuple[int, int] | None,
+        greedy: bool = False,
+        seed: int = 0,
+    ) -> None:
         self.network, self.observation = network, observation
         self.size = size
         """of the worlds that it can see; None: any"""
-        self._memory: tuple[NDArray[np.float32], ...] | None = None
-        self._begins = np.ones(0, np.bool_)
+        self.greedy, self.seed = greedy, seed
+        self.begin(0)
 
     def check(self, task: Task, size: tuple[int, int]) -> None:
         if self.size is not None and size != self.size:
@@ -113,23 +136,32 @@ class NeuralPolicy:
             )
 
     def begin(self, count: int) -> None:
-        self._memory, self._begins = None, np.ones(count, np.bool_)
+        self._rng = np.random.default_rng(self.seed)
+        if self.observation == "perceptions":
+            layers, _, units = self.network.lstm_hidden_state_shape
+            blank = torch.zeros(layers, count, units, device=self.network.device)
+            self._memory = (blank, blank)
+            self._begins = torch.zeros(count, device=self.network.device)  # the memory is blank already
+
+    def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
+        """[worlds, actions] for observations [worlds, …], the next that it sees."""
+        with torch.no_grad():
+            seen = torch.from_numpy(observations).to(self.network.device)
+            if self.observation == "grid":
+                chosen = self.network.get_distribution(seen)
+            else:
+                chosen, self._memory = self.network.get_distribution(seen, self._memory, self._begins)
+        return np.array(chosen.distribution.logits.cpu().numpy(), np.float64)
 
     def act(self, observations: Arrays) -> NDArray[np.int64]:
-        if self.observation == "grid":  # `predict` would ask for grids of one size
-            with torch.no_grad():
-                grids = torch.from_numpy(observations).to(self.network.device)
-                choice = self.network.get_distribution(grids).get_actions(deterministic=True)
-            return np.asarray(choice.cpu().numpy(), np.int64)
-        actions, self._memory = self.network.predict(
-            observations, self._memory, self._begins, deterministic=True
-        )
-        self._begins = np.zeros(len(observations), np.bool_)
-        return np.asarray(actions, np.int64)
+        scores = self.log_probabilities(observations)
+        if not self.greedy:  # the largest of log-probabilities with Gumbel noise is a draw
+            scores += self._rng.gumbel(size=scores.shape)
+        return np.asarray(scores.argmax(axis=1), np.int64)
 
 
 class PPOTrainer:
-    """One training of one of the three.
+    """One training of one of the four.
 
     All randomness of an iteration follows from its number, so that one that was put aside goes on the same.
     """
@@ -142,10 +174,13 @@ class PPOTrainer:
         seed: int = 0,
         size: tuple[int, int] | None = None,
         device: str = "cpu",
+        origin: "Origin | None" = None,
     ) -> None:
+        """origin: what to begin from, for a transfer."""
         if method not in OBSERVATIONS:
             raise ValueError(f"method: expected one of {', '.join(OBSERVATIONS)}, found {method!r}")
         self.method, self.task, self.config, self.seed = method, task, config, seed
+        self.origin = origin
         self.iteration = 0
         observation = OBSERVATIONS[method]
         height, width = task.check_size(size)
@@ -163,10 +198,10 @@ class PPOTrainer:
             "seed": seed,
             "device": device,
         }
-        if method == "drl-abs":
+        if observation == "perceptions":
             layers = [config.memory, config.memory]
             self.model: PPO | RecurrentPPO = RecurrentPPO(
-                "MlpLstmPolicy",
+                Remembering,
                 self.env,
                 policy_kwargs={"lstm_hidden_size": config.memory, "net_arch": {"pi": layers, "vf": layers}},
                 **common,
@@ -174,7 +209,7 @@ class PPOTrainer:
         else:
             encoder = GridEncoder if method == "drl" else FullyConvolutional
             self.model = PPO(
-                "MlpPolicy",
+                "CnnPolicy",
                 self.env,
                 policy_kwargs={
                     "features_extractor_class": encoder,
@@ -184,6 +219,11 @@ class PPOTrainer:
                 **common,
             )
         self.model.set_logger(Logger(None, []))
+        if origin is not None:
+            self.model.policy.load_state_dict(origin.weights)
+
+    done = False
+    """it could always learn on"""
 
     @property
     def steps(self) -> int:
@@ -201,11 +241,12 @@ class PPOTrainer:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return asdict(self.config)
+        return asdict(self.config) | ({} if self.origin is None else {"origin": self.origin.name})
 
-    def judge(self, episodes: int, seed: int) -> Evaluation:
+    def judge(self, episodes: int, seed: int) -> float:
         size = self.env.simulation.size
-        return evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)
+        found = evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)
+        return float(found.mean_return[0])
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         tensors = {
@@ -250,24 +291,31 @@ class PPOTrainer:
             model._last_lstm_states = RNNStates(actor, critic)  # type: ignore[union-attr]
 
 
-def load_policy(folder: Path) -> NeuralPolicy:
-    """Read a policy that was trained in this folder."""
-    file = folder / POLICY_FILE
-    if not file.exists():
-        raise ValueError(
-            f"no policy in {str(folder)!r}; expected a folder of `leaps baseline` with {POLICY_FILE}"
-        )
-    about = read_about(file)
-    try:
-        config = PPOConfig(**{**about["config"]["settings"], "worlds": 1})
-        size = (int(about["size"][0]), int(about["size"][1]))
-        trainer = PPOTrainer(about["method"], get(about["task"]), config, size=size)
-        tensors = load_file(file)
-        for name in trainer.model.policy.state_dict():
-            if name.startswith(ALIASES):
-                tensors[name] = tensors["features_extractor." + name.split(".", 1)[1]]
-        trainer.model.policy.load_state_dict(tensors)
-    except (SafetensorError, OSError, KeyError, TypeError, RuntimeError) as error:
-        said = str(error).splitlines()[-1].strip()
-        raise ValueError(f"{file} is damaged or of another version ({said})") from None
-    return trainer.policy
+@dataclass(frozen=True)
+class Origin:
+    """A policy to begin from, and where it comes from."""
+
+    name: str
+    config: PPOConfig
+    weights: dict[str, torch.Tensor]
+
+
+def read_origin(file: Path, about: dict[str, Any]) -> Origin:
+    """Read a policy to train on."""
+    settings = {name: value for name, value in about["config"]["settings"].items() if name != "origin"}
+    tensors = load_file(file)
+    for alias in ALIASES:
+        tensors |= {
+            alias + name.split(".", 1)[1]: tensor
+            for name, tensor in tensors.items()
+            if name.startswith("features_extractor.")
+        }
+    return Origin(named(about), PPOConfig(**settings), tensors)
+
+
+def read_neural_policy(file: Path, about: dict[str, Any]) -> NeuralPolicy:
+    """Read a policy to act."""
+    origin = read_origin(file, about)
+    config = replace(origin.config, worlds=2)  # nothing is trained here
+    size = (int(about["size"][0]), int(about["size"][1]))
+    return PPOTrainer(about["method"], get(about["task"]), config, size=size, origin=origin).policy

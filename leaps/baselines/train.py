@@ -19,13 +19,13 @@ from typing import Any, Protocol
 import torch
 
 from leaps import __version__
-from leaps.evaluate import Evaluation
 from leaps.files import write_atomically
 
-CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, RESULT_FILE = (
+CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (
     "config.json",
     "curve.jsonl",
     "checkpoint.pt",
+    "policy.safetensors",
     "result.json",
 )
 UNSEEN = 1000
@@ -38,6 +38,11 @@ POINTS = 200
 """of the learning curve, at most"""
 
 
+def named(about: dict[str, Any]) -> str:
+    """Which training it was, from its result."""
+    return f"{about['method']} on {about['task']}, seed {about['seed']}, {about['steps']:,} steps"
+
+
 class Trainer(Protocol):
     """A training that is asked for one iteration after another."""
 
@@ -45,14 +50,18 @@ class Trainer(Protocol):
     def steps(self) -> int:
         """Environment steps so far."""
 
+    @property
+    def done(self) -> bool:
+        """Whether there is no more to learn, however many steps are left."""
+
     def step(self) -> list[float]:
         """Train on; the returns of the episodes that ended meanwhile."""
 
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: dict[str, Any]) -> None: ...
 
-    def judge(self, episodes: int, seed: int) -> Evaluation:
-        """Let what was learned act in fresh worlds."""
+    def judge(self, episodes: int, seed: int) -> float:
+        """The mean return of what was learned, in fresh worlds."""
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write what was learned."""
@@ -159,7 +168,7 @@ class Training:
         write_atomically(self.folder / CONFIG_FILE, (json.dumps(self._asked, indent=2) + "\n").encode())
         saved = time.perf_counter()
         # An interruption may come in the middle of an iteration: the last checkpoint is what to go on from.
-        while self.trainer.steps < self.config.steps:
+        while self.trainer.steps < self.config.steps and not self.trainer.done:
             begin = time.perf_counter()
             self._episodes += self.trainer.step()
             self.seconds += time.perf_counter() - begin
@@ -176,7 +185,7 @@ class Training:
             "task": self.config.task,
             "method": self.config.method,
             "seed": self.config.seed,
-            "return": float(judged.mean_return[0]),
+            "return": judged,
             "steps": self.trainer.steps,
             "seconds": self.seconds,
             "version": __version__,

@@ -173,7 +173,7 @@ def run_program(
 
 def read_policy(folder: Path) -> Policy:
     need_baselines()
-    from leaps.baselines.ppo import load_policy
+    from leaps.baselines.policies import load_policy
 
     return load_policy(folder)
 

@@ -4,45 +4,55 @@ import json
 from pathlib import Path
 
 import pytest
-import torch
 
-from leaps.baselines import methods, train
-from leaps.baselines.methods import METHODS, PROGRAM_FILE, get_method
-from leaps.baselines.naive import NaiveConfig
-from leaps.baselines.ppo import POLICY_FILE, PPOConfig, PPOTrainer, load_policy
+from leaps.baselines import hrl, naive, ppo, train, viper
+from leaps.baselines.hrl import HRLConfig
+from leaps.baselines.methods import METHODS, PROGRAM_FILE, Options, changed, get_method
+from leaps.baselines.naive import NaiveConfig, behaviour_score
+from leaps.baselines.policies import load_policy
+from leaps.baselines.ppo import PPOConfig, PPOTrainer
 from leaps.baselines.train import BaselineConfig, Training
-from leaps.dsl.text import parse
+from leaps.baselines.viper import VIPERConfig
+from leaps.dsl.text import parse, to_line
 from leaps.evaluate import evaluate, evaluate_policy
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.search.reconstruct import TEST_PROGRAMS
 
 SMALL = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
+ORIGINS = {"drl-abs-t": "drl-abs", "viper": "drl"}
+"""what begins from something else, and from what"""
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "UNSEEN", 5)
-    for table in ("PAPER", "PAPER_ABS"):
-        monkeypatch.setattr(methods, table, {"maze": SMALL})
-    monkeypatch.setattr(methods, "NAIVE_PAPER", {"maze": NaiveConfig(batch=8, hidden=8)})
+    for name in ("PAPER", "PAPER_ABS"):
+        monkeypatch.setattr(ppo, name, {"maze": SMALL, "harvester": SMALL})
+        monkeypatch.setattr(hrl, name, {"maze": HRLConfig(random=16, batch=8, hidden=8)})
+    monkeypatch.setattr(naive, "PAPER", {"maze": NaiveConfig(batch=8, hidden=8)})
+    monkeypatch.setattr(naive, "PAPER_TESTS", {"WHILE": NaiveConfig(batch=8, hidden=8)})
+    monkeypatch.setattr(viper, "PAPER", {"maze": VIPERConfig(iterations=2, worlds=4, validation=4)})
 
 
 def trained(
-    method: str, folder: Path, seed: int = 1, size: tuple[int, int] | None = None
+    method: str,
+    folder: Path,
+    seed: int = 1,
+    size: tuple[int, int] | None = None,
+    task: str = "maze",
 ) -> dict[str, object]:
-    config = BaselineConfig(method, "maze", seed, steps=300, size=size)
-    return Training(config, get_method(method).build(config, "cpu"), folder).run()
+    config = BaselineConfig(method, task, seed, steps=300, size=size)
+    origin = None
+    if method in ORIGINS:
+        origin = folder.with_name(folder.name + "-origin")
+        trained(ORIGINS[method], origin, task="harvester" if method == "drl-abs-t" else task)
+    return Training(config, get_method(method).build(config, Options(origin=origin)), folder).run()
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "naive"])
 def test_a_policy_that_was_kept_is_the_one_that_was_judged(method: str, tmp_path: Path) -> None:
-    config = BaselineConfig(method, "maze", 1, steps=300)
-    trainer = get_method(method).build(config, "cpu")
-    assert isinstance(trainer, PPOTrainer)
-    result = Training(config, trainer, tmp_path).run()
-    kept = load_policy(tmp_path)
-    learned = trainer.model.policy.state_dict()
-    assert kept.network.state_dict().keys() == learned.keys()
-    assert all(torch.equal(tensor, learned[name]) for name, tensor in kept.network.state_dict().items())
+    result = trained(method, tmp_path / "new")
+    kept = load_policy(tmp_path / "new")
     again = evaluate_policy(kept, "maze", episodes=train.UNSEEN, seed=train.UNSEEN_SEEDS + 1)
     assert again.mean_return[0] == result["return"]
 
@@ -54,6 +64,14 @@ def test_a_program_that_was_kept_is_the_one_that_was_judged(tmp_path: Path) -> N
     assert again.mean_return[0] == result["return"]
 
 
+def test_a_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path) -> None:
+    result = trained("naive", tmp_path, task="WHILE")
+    program = to_line(parse((tmp_path / PROGRAM_FILE).read_text(), LANGUAGE))
+    worlds = random_worlds(train.UNSEEN, train.UNSEEN_SEEDS + 1)
+    tokens = LANGUAGE.batch([LANGUAGE.encode(program.split())])
+    assert result["return"] == behaviour_score(TEST_PROGRAMS["WHILE"], worlds)(tokens)[0][0]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_the_same_seed_is_the_same_training(method: str, tmp_path: Path) -> None:
     results = [trained(method, tmp_path / str(number)) for number in range(2)]
@@ -62,25 +80,78 @@ def test_the_same_seed_is_the_same_training(method: str, tmp_path: Path) -> None
 
 def test_a_training_in_worlds_of_another_size_is_judged_in_those(tmp_path: Path) -> None:
     trained("drl", tmp_path, size=(9, 11))
-    assert load_policy(tmp_path).size == (9, 11)
+    policy = load_policy(tmp_path)
+    with pytest.raises(ValueError, match="sees grids of 9x11"):
+        evaluate_policy(policy, "maze")
     assert json.loads((tmp_path / train.RESULT_FILE).read_text())["config"]["size"] == [9, 11]
 
 
-def test_a_folder_without_a_policy_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"expected a folder of `leaps baseline` with {POLICY_FILE}"):
-        load_policy(tmp_path)
+def test_a_transfer_begins_with_the_other_tasks_policy_and_settings(tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    trained("drl-abs", origin, task="harvester")
+    config = BaselineConfig("drl-abs-t", "maze", 1, steps=300)
+    trainer = get_method("drl-abs-t").build(config, Options(origin=origin))
+    assert isinstance(trainer, PPOTrainer)
+    before, after = load_policy(origin), trainer.policy
+    worlds = {"episodes": 20, "seed": 3}
+    assert (
+        evaluate_policy(before, "maze", **worlds).returns == evaluate_policy(after, "maze", **worlds).returns  # type: ignore[arg-type]
+    ).all()
+    assert trainer.config == SMALL
+    assert trainer.settings["origin"] == "drl-abs on harvester, seed 1, 384 steps"
 
 
-def test_a_damaged_policy_is_refused(tmp_path: Path) -> None:
-    trained("drl-abs", tmp_path)
-    file = tmp_path / POLICY_FILE
-    file.write_bytes(file.read_bytes()[:-50])
-    with pytest.raises(ValueError, match="damaged"):
-        load_policy(tmp_path)
+def test_changes_are_read_as_what_they_change() -> None:
+    found = changed(PPOConfig(), {"clip": "0.3", "epochs": "7", "normalize_advantage": "False"})
+    assert found == PPOConfig(clip=0.3, epochs=7, normalize_advantage=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"clap": "1"}, "unknown setting 'clap'; expected one of clip, entropy, epochs"),
+        ({"epochs": "many"}, "epochs: expected a value like 4, found 'many'"),
+        ({"normalize_advantage": "yes"}, "normalize_advantage: expected a value like True, found 'yes'"),
+        ({"epochs": "0"}, "epochs must be at least 1, found 0"),
+    ],
+)
+def test_changes_that_make_no_sense_are_refused(changes: dict[str, str], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        changed(PPOConfig(), changes)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_changes_reach_every_method(method: str, tmp_path: Path) -> None:
+    name = {"viper": "depth", "naive": "hidden", "hrl": "hidden", "hrl-abs": "hidden"}.get(method, "unroll")
+    origin = None
+    if method in ORIGINS:
+        origin = tmp_path / "origin"
+        trained(ORIGINS[method], origin)
+    config = BaselineConfig(method, "maze", 1, steps=300)
+    trainer = get_method(method).build(config, Options(origin=origin, changes={name: "3"}))
+    assert trainer.settings[name] == 3
+
+
+@pytest.mark.parametrize(
+    ("method", "said"), [("drl-abs-t", "drl-abs --task stair-climber"), ("viper", "drl ")]
+)
+def test_what_begins_from_another_training_says_how_to_get_one(method: str, said: str) -> None:
+    with pytest.raises(ValueError, match=f"leaps baseline {said}.*give its folder with --from"):
+        get_method(method).build(BaselineConfig(method, "maze"), Options())
+
+
+def test_the_wrong_origin_is_refused(tmp_path: Path) -> None:
+    trained("drl", tmp_path / "drl")
+    trained("viper", tmp_path / "viper")
+    for method, origin, said in (
+        ("drl-abs-t", "drl", "expected a policy of drl-abs, found one of 'drl'"),
+        ("viper", "viper", "viper imitates drl, drl-fcn or drl-abs"),
+        ("drl", "drl", "drl begins with nothing; expected drl-abs-t or viper"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            get_method(method).build(BaselineConfig(method, "maze"), Options(origin=tmp_path / origin))
 
 
 def test_an_unknown_baseline_is_refused() -> None:
-    with pytest.raises(
-        ValueError, match="unknown baseline 'dqn'; expected one of drl, drl-fcn, drl-abs, naive"
-    ):
+    with pytest.raises(ValueError, match="unknown baseline 'dqn'; expected one of drl, drl-fcn, drl-abs,"):
         get_method("dqn")

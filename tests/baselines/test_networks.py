@@ -1,9 +1,16 @@
 """The networks see what they should, and nothing else."""
 
+from typing import Any
+
+import numpy as np
+import pytest
 import torch
 from gymnasium import spaces
+from sb3_contrib import RecurrentPPO
+from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 
-from leaps.baselines.networks import FullyConvolutional, GridEncoder
+from leaps.baselines.networks import FullyConvolutional, GridEncoder, Remembering
+from leaps.baselines.vec_env import KarelVecEnv
 from leaps.env import observation_space
 from leaps.simulation import Simulation
 from leaps.tasks import get
@@ -37,3 +44,35 @@ def test_the_fully_convolutional_network_sees_the_same_wherever_it_is() -> None:
     other[0, 5, 5, 1], other[0, 5, 5, 2] = 0, 1
     assert not torch.allclose(network(grid), network(other), atol=1e-4)
     assert network(torch.zeros(2, 9, 33, 16)).shape == (2, network.features_dim)
+
+
+def test_a_memory_is_trained_as_the_library_trains_it() -> None:
+    """Stairs are short: many episodes begin in the middle of what is learned from."""
+    weights = []
+    for policy in (Remembering, RecurrentActorCriticPolicy):
+        env = KarelVecEnv(get("stair-climber"), 8, "perceptions")
+        model = RecurrentPPO(policy, env, n_steps=32, batch_size=64, n_epochs=2, seed=3, device="cpu")
+        model.learn(3 * 8 * 32)
+        weights.append(torch.cat([weight.flatten() for weight in model.policy.state_dict().values()]))
+        assert len(env.episodes) > 20
+    assert torch.allclose(weights[0], weights[1], atol=1e-5)
+
+
+def test_a_memory_goes_through_a_sequence_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    lstm = torch.nn.LSTM(5, 7)
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return torch.nn.LSTM.forward(lstm, *arguments)
+
+    monkeypatch.setattr(lstm, "forward", counted)
+    starts = torch.from_numpy(np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]], np.float32)).flatten()
+    memory = (torch.ones(1, 2, 7), torch.ones(1, 2, 7))
+    features = torch.rand(6, 5)
+    output, _ = Remembering._process_sequence(features, memory, starts, lstm)
+    assert len(calls) == 1
+    fresh, _ = lstm(features[:3, None])
+    assert torch.allclose(output[:3], fresh[:, 0])
+    remembered, _ = lstm(features[3:, None], (torch.ones(1, 1, 7), torch.ones(1, 1, 7)))
+    assert torch.allclose(output[3:], remembered[:, 0])

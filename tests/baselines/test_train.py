@@ -9,7 +9,7 @@ import torch
 
 from leaps.baselines import train
 from leaps.baselines.train import CHECKPOINT_FILE, CURVE_FILE, RESULT_FILE, BaselineConfig, Point, Training
-from leaps.evaluate import Evaluation, evaluate
+from leaps.evaluate import evaluate
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
@@ -19,12 +19,15 @@ class Counter:
 
     def __init__(self, settings: dict[str, Any] | None = None) -> None:
         self.steps, self.settings = 0, settings or {"rate": 1}
+        self.done = False
         self.fail_at: int | None = None
+        self.done_at: int | None = None
 
     def step(self) -> list[float]:
         if self.steps == self.fail_at:
             raise KeyboardInterrupt
         self.steps += 100
+        self.done = self.steps == self.done_at
         return [self.steps / 1000] if self.steps % 200 == 0 else []
 
     def state(self) -> dict[str, Any]:
@@ -33,8 +36,8 @@ class Counter:
     def restore(self, state: dict[str, Any]) -> None:
         self.steps = state["steps"]
 
-    def judge(self, episodes: int, seed: int) -> Evaluation:
-        return evaluate(WALK, "maze", episodes=episodes, seed=seed)
+    def judge(self, episodes: int, seed: int) -> float:
+        return float(evaluate(WALK, "maze", episodes=episodes, seed=seed).mean_return[0])
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         (folder / "learned").write_text(str(about["return"]))
@@ -57,6 +60,12 @@ def test_a_training_ends_with_its_return_on_worlds_that_programs_are_judged_on(t
     assert (result["task"], result["method"], result["seed"], result["steps"]) == ("maze", "counter", 7, 1000)
     assert json.loads((tmp_path / RESULT_FILE).read_text()) == result
     assert (tmp_path / "learned").read_text() == str(expected)
+
+
+def test_a_training_that_has_no_more_to_learn_ends_early(tmp_path: Path) -> None:
+    trainer = Counter()
+    trainer.done_at = 300
+    assert Training(CONFIG, trainer, tmp_path).run()["steps"] == 300
 
 
 def test_the_curve_has_the_mean_return_of_what_ended_since_the_last_point(tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from leaps.baselines import methods, train
+from leaps.baselines import naive, ppo, train, viper
 from leaps.baselines.naive import NaiveConfig
 from leaps.baselines.ppo import PPOConfig
+from leaps.baselines.viper import VIPERConfig
 from tests.cli.harness import Leaps, assert_refused
 
 
@@ -18,9 +19,10 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(train, "UNSEEN", 5)
-    monkeypatch.setattr(methods, "PAPER", {"maze": settings})
-    monkeypatch.setattr(methods, "PAPER_ABS", {"maze": settings})
-    monkeypatch.setattr(methods, "NAIVE_PAPER", {"maze": NaiveConfig(batch=8, hidden=8)})
+    monkeypatch.setattr(ppo, "PAPER", {"maze": settings})
+    monkeypatch.setattr(ppo, "PAPER_ABS", {"maze": settings})
+    monkeypatch.setattr(naive, "PAPER", {"maze": NaiveConfig(batch=8, hidden=8)})
+    monkeypatch.setattr(viper, "PAPER", {"maze": VIPERConfig(iterations=2, worlds=4, validation=4)})
 
 
 def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Path) -> None:
@@ -61,6 +63,23 @@ def test_a_policy_runs_where_its_input_allows_and_as_a_film(leaps: Leaps, tmp_pa
         assert getattr(film, "n_frames", 1) > 1
 
 
+def test_a_tree_imitates_a_policy_and_runs(leaps: Leaps, tmp_path: Path) -> None:
+    leaps("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
+    done = leaps("baseline", "viper", "--task", "maze", "--from", "d", "--out", "v", "--json")
+    assert done.json["config"]["settings"]["teacher"] == "drl on maze, seed 0, 128 steps"
+    assert (tmp_path / "v" / "tree.txt").read_text().strip()
+    with Image.open(tmp_path / "v" / "tree.png") as picture:
+        assert picture.size[0] > 200
+    assert leaps("run", "--policy", "v", "--task", "maze", "--size", "20x20", "--episodes", 3).code == 0
+
+
+def test_hyperparameters_can_be_set(leaps: Leaps) -> None:
+    done = leaps("baseline", "drl-abs", "--task", "maze", "--steps", 100, "--set", "memory=7", "--set",
+                 "clip=0.3", "--json")  # fmt: skip
+    settings = done.json["config"]["settings"]
+    assert (settings["memory"], settings["clip"]) == (7, 0.3)
+
+
 def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None:
     leaps("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
     assert leaps("run", "--policy", "d", "--task", "maze", "--episodes", 3).code == 0
@@ -78,6 +97,15 @@ def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None
         (["drl", "--task", "maze", "--steps", "0"], "--steps"),
         (["drl", "--task", "maze", "--size", "2x2"], "maze needs at least 5x5 cells"),
         (["drl"], "--task"),
+        (
+            ["drl", "--task", "maze", "--set", "epochs"],
+            "expected NAME=VALUE such as epochs=8, found 'epochs'",
+        ),
+        (["drl", "--task", "maze", "--set", "epoch=3"], "unknown setting 'epoch'; expected one of clip,"),
+        (["viper", "--task", "maze"], "give its folder with --from"),
+        (["viper", "--task", "maze", "--from", "nowhere"], "no policy in 'nowhere'"),
+        (["drl-abs-t", "--task", "maze"], "give its folder with --from"),
+        (["drl", "--task", "maze", "--from", "x"], "drl begins with nothing; expected drl-abs-t or viper"),
         (["naive", "--task", "maze", "--device", "abacus"], "expected cpu or cuda, found 'abacus'"),
     ],
 )

@@ -1,0 +1,469 @@
+"""HRL and HRL-abs: a policy that chooses skills, each a sequence of actions that a frozen decoder writes.
+
+SAC is that of stable-baselines3. One of its actions is a latent of `leaps.baselines.skills`; what it decodes
+to is done to its end, or to the end of the episode, before the policy sees the world again.
+"""
+
+import copy
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from safetensors.torch import load_file, save
+from stable_baselines3 import SAC
+from stable_baselines3.common.buffers import ReplayBuffer
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.type_aliases import ReplayBufferSamples
+from stable_baselines3.common.utils import set_random_seed
+
+from leaps.baselines.networks import SMALLEST, GridEncoder
+from leaps.baselines.skills import Actions, SkillDecoder, Skills, SkillsConfig, lengths_of, load_skills
+from leaps.baselines.train import POLICY_FILE
+from leaps.baselines.vec_env import KarelVecEnv
+from leaps.evaluate import evaluate_policy
+from leaps.files import write_atomically
+from leaps.simulation import Arrays, Observation
+from leaps.tasks import Task, get
+from leaps.tensors import metadata
+
+OBSERVATIONS: dict[str, Observation] = {"hrl": "grid", "hrl-abs": "perceptions"}
+"""the methods, and what their policies see"""
+
+KNOWN = 100_000
+"""observations whose skill a policy keeps in mind"""
+
+Latents = NDArray[np.float32]
+"""[n, l]"""
+
+
+@dataclass(frozen=True)
+class HRLConfig:
+    """Hyperparameters. Those that the paper searched per task come first."""
+
+    updates: int = 1
+    """gradient steps per iteration"""
+    polyak: float = 0.95
+    """how much of the target network an update keeps; the library's tau is the rest"""
+    worlds: int = 8
+    """that step together, one decision each per iteration; the paper has one with eight decisions"""
+    batch: int = 128
+    """decisions of a gradient step"""
+    replay: int = 1_000_000
+    """decisions that are remembered; 2 million environment steps hold far fewer"""
+    random: int = 256
+    """decisions drawn evenly from the box before learning begins"""
+    learning_rate: float = 3e-4
+    discount: float = 0.99
+    """per decision"""
+    hidden: int = 100
+    """units of each of two layers, after the convolutions if there are any"""
+    reach: float = 3.0
+    """latents are taken from -reach to reach in every dimension: 93 % of the sequences that programs perform
+    have their latents in this box, and when all are brought into it, 97 % are decoded exactly (at 2: 81 %)"""
+    temperature: float = 0.01
+    """weight of the entropy at first; it adapts. The library's 1 is for returns far above the 1 that is most
+    here, and would take more updates to fall than many a training has"""
+
+    def __post_init__(self) -> None:
+        for name in ("updates", "worlds", "batch", "replay", "hidden"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        if self.random < 0:
+            raise ValueError(f"random must be 0 or more, found {self.random}")
+        for name in ("polyak", "discount"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be from 0 to below 1, found {getattr(self, name)}")
+        if self.learning_rate <= 0 or self.reach <= 0 or self.temperature <= 0:
+            raise ValueError(
+                "expected learning_rate > 0, reach > 0 and temperature > 0, found "
+                f"{self.learning_rate}, {self.reach} and {self.temperature}"
+            )
+
+
+GRID = {"updates": (1, 8), "polyak": (0.95, 0.9)}
+"""what the paper searched"""
+
+PAPER = {
+    "clean-house": HRLConfig(1, 0.9),
+    "four-corner": HRLConfig(1, 0.95),
+    "harvester": HRLConfig(1, 0.95),
+    "maze": HRLConfig(8, 0.9),
+    "stair-climber": HRLConfig(8, 0.95),
+    "top-off": HRLConfig(8, 0.95),
+}
+"""what the paper found best for HRL"""
+
+PAPER_ABS = {
+    "clean-house": HRLConfig(1, 0.95),
+    "four-corner": HRLConfig(8, 0.9),
+    "harvester": HRLConfig(8, 0.95),
+    "maze": HRLConfig(1, 0.95),
+    "stair-climber": HRLConfig(1, 0.9),
+    "top-off": HRLConfig(1, 0.9),
+}
+"""… and for HRL-abs"""
+
+
+class SkillVecEnv(KarelVecEnv):
+    """Many worlds of a task, in which an action is a latent.
+
+    A skill has at least one action, since an episode in which nothing is ever done would never end: where the
+    decoder would rather do nothing, it does what it finds likeliest after that.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        count: int,
+        decode: Callable[[Latents, int], Actions],
+        latent: int,
+        reach: float,
+        observation: Observation = "grid",
+        size: tuple[int, int] | None = None,
+        seed: int = 0,
+    ) -> None:
+        super().__init__(task, count, observation, size, seed)
+        self.decode = decode
+        """latents, and how short a sequence may be → sequences"""
+        self.action_space = spaces.Box(-reach, reach, (latent,), np.float32)
+        self.steps = 0
+        """actions taken so far, in all worlds"""
+        self._latents = np.zeros((count, latent), np.float32)
+
+    def step_async(self, actions: NDArray[Any]) -> None:
+        self._latents = np.asarray(actions, np.float32)
+
+    def step_wait(
+        self,
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        sequences = self.decode(self._latents, 1)
+        lengths = lengths_of(sequences)
+        actions = np.ascontiguousarray(sequences.T, np.int64)
+        rewards = np.zeros(self.num_envs)
+        truncated, ended = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
+        for place in range(lengths.max()):
+            active = (place < lengths) & ~ended
+            if not active.any():
+                break
+            gained, terminated, cut = self.simulation.advance(actions[place], active)
+            rewards += gained
+            truncated |= cut
+            ended |= terminated | cut
+            self.steps += int(active.sum())
+        self._returns += rewards
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        if ended.any():
+            last = self.observe()
+            for index in np.flatnonzero(ended):
+                infos[index] = {
+                    "terminal_observation": last[index],
+                    "TimeLimit.truncated": bool(truncated[index]),
+                }
+            self.episodes += self._returns[ended].tolist()
+            self._returns[ended] = 0.0
+            self.simulation.renew(ended)
+        return self.observe(), rewards.astype(np.float32), ended, infos
+
+
+class BitReplay(ReplayBuffer):
+    """The library's replay buffer with a bit per plane and cell instead of a byte.
+
+    So a million decisions on a grid of 8x8 take at most 300 MB (memory that isn't used isn't taken), and
+    a checkpoint is an eighth as large.
+    """
+
+    ARRAYS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
+
+    def __init__(
+        self, buffer_size: int, observation_space: spaces.Space[Any], *arguments: Any, **settings: Any
+    ) -> None:
+        assert observation_space.shape is not None
+        self._shape = observation_space.shape
+        self._bits = int(np.prod(self._shape))
+        packed = spaces.Box(0, 255, (-(-self._bits // 8),), np.uint8)
+        super().__init__(buffer_size, packed, *arguments, **settings)
+
+    def add(
+        self,
+        obs: NDArray[Any],
+        next_obs: NDArray[Any],
+        action: NDArray[Any],
+        reward: NDArray[Any],
+        done: NDArray[Any],
+        infos: list[dict[str, Any]],
+    ) -> None:
+        before, after = (np.packbits(each.reshape(self.n_envs, -1), axis=1) for each in (obs, next_obs))
+        super().add(before, after, action, reward, done, infos)
+
+    def _get_samples(self, batch_inds: NDArray[Any], env: Any = None) -> ReplayBufferSamples:
+        packed = super()._get_samples(batch_inds, env)
+        return packed._replace(
+            observations=self._unpacked(packed.observations),
+            next_observations=self._unpacked(packed.next_observations),
+        )
+
+    def _unpacked(self, packed: torch.Tensor) -> torch.Tensor:
+        bits = np.unpackbits(packed.cpu().numpy(), axis=1, count=self._bits)
+        return torch.from_numpy(bits.reshape(-1, *self._shape)).to(self.device)
+
+    def state(self) -> dict[str, Any]:
+        """What is remembered."""
+        kept = {name: torch.from_numpy(getattr(self, name)[: self.size()].copy()) for name in self.ARRAYS}
+        return kept | {"next": self.pos, "full": self.full}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self.pos, self.full = state["next"], state["full"]
+        for name in self.ARRAYS:
+            getattr(self, name)[: self.size()] = state[name].numpy()
+
+
+class SkillPolicy:
+    """A network that chooses the skill that it finds best, does it to its end, and looks again."""
+
+    def __init__(
+        self,
+        actor: Any,
+        decode: Callable[[Latents, int], Actions],
+        reach: float,
+        observation: Observation,
+        size: tuple[int, int] | None,
+    ) -> None:
+        self.actor, self.decode, self.reach, self.observation = actor, decode, reach, observation
+        self.size = size
+        """of the worlds that it can see; None: any"""
+        self.begin(0)
+
+    def check(self, task: Task, size: tuple[int, int]) -> None:
+        if self.size is not None and size != self.size:
+            raise ValueError(
+                f"this policy sees grids of {self.size[0]}x{self.size[1]} and nothing else; "
+                f"{task.name} was asked for at {size[0]}x{size[1]}"
+            )
+
+    def begin(self, count: int) -> None:
+        self._sequences = np.zeros((count, 0), np.uint8)
+        self._lengths = np.zeros(count, np.int64)
+        self._places = np.zeros(count, np.int64)
+        """where in its sequence each world is"""
+        self._known: dict[bytes, NDArray[np.uint8]] = {}
+        """what it does on seeing something: worlds look alike, above all to perceptions"""
+
+    def choose(self, observations: Arrays) -> Latents:
+        """[worlds, l] the latents for observations [worlds, …]."""
+        with torch.no_grad():
+            chosen = self.actor(torch.from_numpy(observations).to(self.actor.device), deterministic=True)
+        return np.asarray(chosen.cpu().numpy() * self.reach, np.float32)
+
+    def act(self, observations: Arrays) -> NDArray[np.int64]:
+        asking = np.flatnonzero(self._places >= self._lengths)
+        if len(asking):
+            sequences = self._skills(observations[asking])
+            if self._sequences.shape[1] == 0:  # the first time, all ask
+                self._sequences = np.empty((len(self._places), sequences.shape[1]), np.uint8)
+            self._sequences[asking] = sequences
+            self._lengths[asking], self._places[asking] = lengths_of(sequences), 0
+        actions = self._sequences[np.arange(len(self._places)), self._places]
+        self._places += 1
+        return actions.astype(np.int64)
+
+    def _skills(self, observations: Arrays) -> Actions:
+        """What it does on seeing these: network and decoder are asked only about what is new."""
+        seen = [row.tobytes() for row in np.packbits(observations.reshape(len(observations), -1), axis=1)]
+        if len(self._known) > KNOWN:
+            self._known = {}
+        new = {key: index for index, key in enumerate(seen) if key not in self._known}
+        if new:
+            some = observations[list(new.values())]
+            self._known |= zip(new, self.decode(self.choose(some), 1), strict=True)
+        return np.stack([self._known[key] for key in seen])
+
+
+class HRLTrainer:
+    """One training of one of the two.
+
+    All randomness of an iteration follows from its number, so that one that was put aside goes on the same.
+    """
+
+    done = False
+
+    def __init__(
+        self,
+        method: str,
+        task: Task,
+        config: HRLConfig,
+        seed: int = 0,
+        size: tuple[int, int] | None = None,
+        device: str = "cpu",
+        skills: Skills | None = None,
+    ) -> None:
+        """skills: those that come with the package, if not given."""
+        if method not in OBSERVATIONS:
+            raise ValueError(f"method: expected one of {', '.join(OBSERVATIONS)}, found {method!r}")
+        self.method, self.task, self.config, self.seed = method, task, config, seed
+        self.skills = load_skills() if skills is None else skills
+        self.iteration = 0
+        height, width = task.check_size(size)
+        if method == "hrl" and min(height, width) < SMALLEST:
+            raise ValueError(f"hrl needs worlds of {SMALLEST}x{SMALLEST} or more, found {height}x{width}")
+        self.env = SkillVecEnv(
+            task,
+            config.worlds,
+            SkillDecoder(self.skills),
+            self.skills.config.latent,
+            config.reach,
+            OBSERVATIONS[method],
+            size,
+            seed,
+        )
+        sees_grids = OBSERVATIONS[method] == "grid"
+        encoder = {"features_extractor_class": GridEncoder} if sees_grids else {}
+        self.model = SAC(
+            "MlpPolicy",
+            self.env,
+            learning_rate=config.learning_rate,
+            buffer_size=max(config.replay, config.worlds),
+            learning_starts=config.random,
+            batch_size=config.batch,
+            tau=1 - config.polyak,
+            gamma=config.discount,
+            train_freq=1,
+            gradient_steps=config.updates,
+            replay_buffer_class=BitReplay,
+            ent_coef=f"auto_{config.temperature}",
+            policy_kwargs={
+                "net_arch": [config.hidden, config.hidden],
+                "normalize_images": False,
+                **encoder,
+            },
+            seed=seed,
+            device=device,
+        )
+        self.model.set_logger(Logger(None, []))
+
+    @property
+    def steps(self) -> int:
+        """Actions taken so far, in all worlds."""
+        return self.env.steps
+
+    @property
+    def decisions(self) -> int:
+        """Skills chosen so far, in all worlds."""
+        return int(self.model.num_timesteps)
+
+    def step(self) -> list[float]:
+        """One iteration: decide in every world, then learn. The returns of the episodes that ended in it."""
+        self.iteration += 1
+        rng = np.random.default_rng([self.seed, self.iteration])
+        set_random_seed(int(rng.integers(2**31)), self.model.device.type == "cuda")
+        if self.decisions < self.config.random:
+            self.model.action_space.seed(int(rng.integers(2**31)))
+        self.model.learn(self.config.worlds, reset_num_timesteps=False)
+        episodes, self.env.episodes = self.env.episodes, []
+        return episodes
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The hyperparameters, and which skills: a training that goes on with others is another."""
+        return asdict(self.config) | {"skills": _fingerprint(self.skills)}
+
+    def judge(self, episodes: int, seed: int) -> float:
+        size = self.env.simulation.size
+        found = evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)
+        return float(found.mean_return[0])
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Write the network and the decoder: the folder needs nothing else."""
+        parts = {"actor": self.model.actor, "decoder": self.skills.decoder}
+        tensors = {
+            f"{part}.{name}": tensor.detach().cpu().contiguous()
+            for part, module in parts.items()
+            for name, tensor in module.state_dict().items()
+        }
+        said = about | {"size": self.env.simulation.size, "skills": asdict(self.skills.config)}
+        write_atomically(folder / POLICY_FILE, save(tensors, metadata(said)))
+
+    @property
+    def policy(self) -> SkillPolicy:
+        size = self.env.simulation.size if self.method == "hrl" else None
+        return SkillPolicy(self.model.actor, self.env.decode, self.config.reach, self.env.observation, size)
+
+    @property
+    def _optimizers(self) -> dict[str, torch.optim.Optimizer]:
+        assert self.model.ent_coef_optimizer is not None
+        return {
+            "actor": self.model.actor.optimizer,
+            "critic": self.model.critic.optimizer,
+            "temperature": self.model.ent_coef_optimizer,
+        }
+
+    @property
+    def _memory(self) -> BitReplay:
+        assert isinstance(self.model.replay_buffer, BitReplay)
+        return self.model.replay_buffer
+
+    def state(self) -> dict[str, Any]:
+        """All that the next iteration depends on, as torch.save takes it."""
+        model = self.model
+        assert model.log_ent_coef is not None
+        return {
+            "iteration": self.iteration,
+            "steps": self.steps,
+            "decisions": self.decisions,
+            "begun": model._last_obs is not None,
+            "policy": copy.deepcopy(model.policy.state_dict()),
+            "temperature": model.log_ent_coef.detach().clone(),
+            "optimizers": {
+                name: copy.deepcopy(optimizer.state_dict()) for name, optimizer in self._optimizers.items()
+            },
+            "env": {name: torch.from_numpy(array.copy()) for name, array in self.env.state().items()},
+            "replay": self._memory.state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another training was."""
+        model = self.model
+        assert model.log_ent_coef is not None
+        self.iteration, self.env.steps, model.num_timesteps = (
+            state["iteration"],
+            state["steps"],
+            state["decisions"],
+        )
+        model.policy.load_state_dict(state["policy"])
+        model.log_ent_coef.data.copy_(state["temperature"])
+        for name, optimizer in self._optimizers.items():
+            optimizer.load_state_dict(copy.deepcopy(state["optimizers"][name]))
+        self.env.restore({name: tensor.numpy() for name, tensor in state["env"].items()})
+        self._memory.restore(state["replay"])
+        if state["begun"]:
+            model._last_obs = self.env.observe()
+
+
+def _fingerprint(skills: Skills) -> str:
+    """A name for these weights of the decoder."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(skills.decoder.state_dict().items()):
+        digest.update(name.encode() + tensor.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def read_skill_policy(file: Path, about: dict[str, Any]) -> SkillPolicy:
+    """Read a policy to act."""
+    tensors = load_file(file)
+    skills = Skills(SkillsConfig(**about["skills"])).eval()
+    skills.decoder.load_state_dict(_part(tensors, "decoder."))
+    settings = {name: value for name, value in about["config"]["settings"].items() if name != "skills"}
+    config = replace(HRLConfig(**settings), worlds=1, replay=1)  # nothing is trained here
+    size = (int(about["size"][0]), int(about["size"][1]))
+    trainer = HRLTrainer(about["method"], get(about["task"]), config, size=size, skills=skills)
+    trainer.model.actor.load_state_dict(_part(tensors, "actor."))
+    return trainer.policy
+
+
+def _part(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

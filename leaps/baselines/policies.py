@@ -1,0 +1,59 @@
+"""Read what a baseline learned, whichever it is."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from safetensors import SafetensorError
+
+from leaps.baselines.hrl import read_skill_policy
+from leaps.baselines.ppo import Origin, read_neural_policy, read_origin
+from leaps.baselines.train import POLICY_FILE
+from leaps.baselines.viper import read_tree_policy
+from leaps.evaluate import Policy
+from leaps.tensors import read_about
+
+Read = TypeVar("Read")
+Reader = Callable[[Path, dict[str, Any]], Read]
+"""reads a file, given what it says about itself"""
+
+POLICIES: dict[str, Reader[Policy]] = {
+    "drl": read_neural_policy,
+    "drl-fcn": read_neural_policy,
+    "drl-abs": read_neural_policy,
+    "drl-abs-t": read_neural_policy,
+    "hrl": read_skill_policy,
+    "hrl-abs": read_skill_policy,
+    "viper": read_tree_policy,
+}
+"""by the method that they were trained with"""
+
+ORIGINS: dict[str, Reader[Origin]] = {"drl-abs": read_origin}
+"""what can be transferred to another task"""
+
+
+def load_policy(folder: Path) -> Policy:
+    """Read the policy that was trained in this folder, to act."""
+    return _load(folder, POLICIES)
+
+
+def load_origin(folder: Path) -> Origin:
+    """Read the policy that was trained in this folder, to be trained on."""
+    return _load(folder, ORIGINS)
+
+
+def _load(folder: Path, readers: dict[str, Reader[Read]]) -> Read:
+    file = folder / POLICY_FILE
+    if not file.exists():
+        raise ValueError(
+            f"no policy in {str(folder)!r}; expected a folder of `leaps baseline` with {POLICY_FILE}"
+        )
+    about = read_about(file)
+    method = about.get("method")
+    if method not in readers:
+        raise ValueError(f"{file}: expected a policy of {', '.join(readers)}, found one of {method!r}")
+    try:
+        return readers[method](file, about)
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        said = str(error).splitlines()[-1].strip()
+        raise ValueError(f"{file} is damaged or of another version ({said})") from None

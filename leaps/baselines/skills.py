@@ -1,0 +1,635 @@
+"""Skills: a VAE of the action sequences that programs perform, for HRL to choose among.
+
+Appendix "HRL", "Pretraining stage". The data are the rollouts that the program space is learned from, without
+programs and states: what was done, up to 100 actions. A latent of ten dimensions decodes to a sequence that
+ends by itself. Shapes: n sequences, t actions, l latent, h hidden.
+
+The decoder stands here twice: as a network, to be trained, and in compiled code, to be used. HRL decodes a
+handful of latents for every decision, for which a network's call per token would take most of the time.
+"""
+
+import hashlib
+import io
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
+
+from leaps import __version__
+from leaps.dataset import Dataset
+from leaps.embedding.fast_decoder import (
+    GROUP,
+    PANEL,
+    Floats,
+    Linear,
+    _apply,
+    _contracted,
+    _dot,
+    _linear,
+    _padded,
+    _sigmoid,
+    _tanh,
+)
+from leaps.files import write_atomically
+from leaps.jit import jit
+from leaps.karel.world import LANGUAGE
+from leaps.parallel import share
+from leaps.tensors import metadata, read_about
+
+SHIPPED = Path(__file__).parent / "skills.safetensors"
+"""trained on the data set of 50,000 programs"""
+SKILLS_FILE, CHECKPOINT_FILE = "skills.safetensors", "checkpoint.pt"
+ACTIONS = len(LANGUAGE.actions)
+END = ACTIONS
+"""follows the last action of a sequence, and fills it up; also what comes before the first"""
+TOKENS = ACTIONS + 1
+EMBEDDING = 16
+"""dimensions of a token's embedding: there are six"""
+SAVE_EVERY = 10.0
+"""seconds between checkpoints"""
+TELL_EVERY = 50
+"""updates between two reports: reading a number from a GPU waits for it"""
+_BATCH = 1000  # sequences that are judged at a time
+_GRAIN = 16  # latents that are worth another thread
+_GATES = 4
+
+Actions = NDArray[np.uint8]
+"""sequences [n, t], filled up with END"""
+
+
+@dataclass(frozen=True)
+class SkillsConfig:
+    """Sizes of the networks and how they are trained; the paper's by default."""
+
+    latent: int = 10
+    """dimensions of a skill; few, so as not to make it too difficult to choose one"""
+    hidden: int = 128
+    """units of every layer"""
+    layers: int = 2
+    """of each LSTM"""
+    max_length: int = 100
+    """actions of the longest sequence"""
+    beta: float = 1.0
+    """weight of the KL divergence, a mean over the latent's dimensions as in the program space's loss,
+    against the sum over a sequence's actions. With its sum over the dimensions, the bound of a VAE, the
+    latent came to say nothing: a decoder that knows what it has written can do without"""
+    warm_up: float = 0.25
+    """share of the updates in which beta rises from 0, so that the decoder learns to listen to the latent"""
+    learning_rate: float = 3e-4
+    """falls to 0 over the last quarter of the updates"""
+    batch: int = 128
+    """sequences per update; more are faster on a GPU"""
+    epochs: int = 20
+    seed: int = 0
+    judged: int = 5000
+    """held-out sequences that judge an epoch, at most"""
+
+    def __post_init__(self) -> None:
+        for name in ("latent", "hidden", "max_length", "batch", "epochs", "judged"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        if self.layers != 2:
+            raise ValueError(f"the compiled decoder has 2 layers, found layers={self.layers}")
+        if self.latent > self.hidden:
+            raise ValueError(f"expected latent ≤ hidden, found {self.latent} and {self.hidden}")
+        if self.beta < 0 or self.learning_rate <= 0 or not 0 <= self.warm_up <= 1:
+            raise ValueError(
+                "expected beta ≥ 0, learning_rate > 0 and warm_up from 0 to 1, found "
+                f"{self.beta}, {self.learning_rate} and {self.warm_up}"
+            )
+        if not 0 <= self.seed < 2**31:
+            raise ValueError(f"seed must be from 0 to 2^31 - 1, found {self.seed}")
+
+
+def action_sequences(data: Dataset, split: str) -> Actions:
+    """What the programs of a split did in their worlds."""
+    traces = data.traces(data.split(split))
+    assert traces.actions is not None
+    taken = traces.actions.reshape(-1, data.config.horizon)
+    return np.where(np.arange(taken.shape[1]) < traces.steps.reshape(-1, 1), taken, END).astype(np.uint8)
+
+
+def lengths_of(sequences: Actions) -> NDArray[np.int64]:
+    """[n] how many actions."""
+    return np.asarray((sequences != END).sum(axis=1), np.int64)
+
+
+def _packed(sequences: Tensor, lengths: Tensor) -> PackedSequence:
+    """Place after place of sequences [n, t, …], and at each only those that are so long."""
+    return pack_padded_sequence(sequences, lengths, batch_first=True, enforce_sorted=False)
+
+
+class Encoder(nn.Module):
+    """Read a sequence."""
+
+    def __init__(self, config: SkillsConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(TOKENS, EMBEDDING)
+        self.lstm = nn.LSTM(EMBEDDING, config.hidden, config.layers, batch_first=True)
+        self.output = nn.Sequential(
+            nn.Linear(config.hidden, config.hidden), nn.ReLU(), nn.Linear(config.hidden, 2 * config.latent)
+        )
+
+    def forward(self, previous: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """[n, t + 1] END and the actions, [n] how many of these are read → mean and log-variance [n, l]."""
+        packed = _packed(previous, lengths)
+        _, (last, _) = self.lstm(packed._replace(data=self.embedding(packed.data)))
+        mean, log_variance = self.output(last[-1]).chunk(2, dim=1)
+        return mean, log_variance
+
+
+class Decoder(nn.Module):
+    """Write a sequence; what the latent says is told anew with every action."""
+
+    def __init__(self, config: SkillsConfig) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(TOKENS, EMBEDDING)
+        self.features = nn.Linear(config.latent, config.hidden)
+        self.lstm = nn.LSTM(EMBEDDING + config.hidden, config.hidden, config.layers, batch_first=True)
+        self.output = nn.Linear(config.hidden, TOKENS)
+
+    def forward(self, latents: Tensor, previous: Tensor, lengths: Tensor) -> Tensor:
+        """[n, l], [n, t] the token before each, [n] how many are written → logits, packed [all, tokens]."""
+        packed = _packed(previous, lengths)
+        owner = torch.arange(len(latents), device=latents.device)[:, None].expand_as(previous)
+        features = self.features(latents).relu()[_packed(owner, lengths).data]
+        states, _ = self.lstm(packed._replace(data=torch.cat([self.embedding(packed.data), features], dim=1)))
+        return torch.as_tensor(self.output(states.data))
+
+    def step(self, latents: Tensor, token: Tensor, state: Any) -> tuple[Tensor, Any]:
+        """[n, l], [n] the last token, the LSTM's state → logits [n, tokens], the next state."""
+        features = self.features(latents).relu()
+        states, state = self.lstm(torch.cat([self.embedding(token), features], dim=1)[:, None], state)
+        return self.output(states[:, 0]), state
+
+
+class Skills(nn.Module):
+    """The VAE."""
+
+    def __init__(self, config: SkillsConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder, self.decoder = Encoder(config), Decoder(config)
+
+    def encode(self, sequences: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Sequences [n, t], filled up with END → mean and log-variance [n, l].
+
+        lengths: [n] on the CPU; counted, which waits for a GPU, if not given.
+        """
+        lengths = _lengths(sequences) if lengths is None else lengths
+        mean, log_variance = self.encoder(_previous(sequences), lengths + 1)
+        return mean, log_variance
+
+    def loss(self, sequences: Tensor, noise: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """What it costs to say a sequence: −log p(sequence | latent) and the KL divergence, means over them.
+
+        noise: [n, l] standard normal.
+        """
+        lengths = _lengths(sequences) if lengths is None else lengths
+        mean, log_variance = self.encode(sequences, lengths)
+        latents = mean + (log_variance / 2).exp() * noise
+        divergence = (mean**2 + log_variance.exp() - 1 - log_variance).sum(dim=1) / 2
+        # Behind the longest sequence that there can be, no END is asked for.
+        written = (lengths + 1).clamp(max=self.config.max_length)
+        logits = self.decoder(latents, _previous(sequences), written)
+        following = _packed(nn.functional.pad(sequences.long(), (0, 1), value=END), written).data
+        cost = nn.functional.cross_entropy(logits, following, reduction="sum") / len(sequences)
+        return cost, divergence.mean()
+
+    @torch.no_grad()
+    def act_out(self, latents: Tensor, shortest: int = 0) -> Tensor:
+        """The likeliest action after another: latents [n, l] → sequences [n, max_length] (uint8).
+
+        shortest: actions of the shortest sequence that may be written.
+        """
+        length = self.config.max_length
+        sequences = torch.full((len(latents), length), END, dtype=torch.uint8, device=latents.device)
+        token = torch.full((len(latents),), END, device=latents.device)
+        ended = torch.zeros(len(latents), dtype=torch.bool, device=latents.device)
+        state = None
+        for place in range(length):
+            logits, state = self.decoder.step(latents, token, state)
+            token = logits[:, : TOKENS if place >= shortest else ACTIONS].argmax(dim=1)
+            ended |= token == END
+            if bool(ended.all()):
+                break
+            sequences[:, place] = token.masked_fill(ended, END)
+        return sequences
+
+
+def _lengths(sequences: Tensor) -> Tensor:
+    return (sequences != END).sum(dim=1).cpu()
+
+
+def _previous(sequences: Tensor) -> Tensor:
+    """[n, t] → [n, t + 1] with END before the first."""
+    return nn.functional.pad(sequences.long(), (1, 0), value=END)
+
+
+class Weights(NamedTuple):
+    """The decoder's weights, as the compiled decoder wants them: every gate in panels."""
+
+    features: Linear
+    first_of_latent: Linear
+    first_of_state: Linear
+    first_of_token: Floats
+    """[tokens, panels, PANEL]"""
+    second_of_input: Linear
+    second_of_state: Linear
+    logit_weight: Floats
+    """[tokens, units]"""
+    logit_bias: Floats
+    """[tokens]"""
+
+
+@_contracted
+def _remember(
+    inward: Floats, kept: Floats, new: Floats, outward: Floats, cell: Floats, state: Floats
+) -> None:
+    """Take a panel of an LSTM's state one step further, from the sums of its gates."""
+    for i in range(np.uint64(PANEL)):
+        cell[i] = _sigmoid(kept[i]) * cell[i] + _sigmoid(inward[i]) * _tanh(new[i])
+        state[i] = _sigmoid(outward[i]) * _tanh(cell[i])
+
+
+@_contracted
+def _add(sums: Floats, more: Floats) -> None:
+    for i in range(np.uint64(PANEL)):
+        sums[i] += more[i]
+
+
+@jit
+def _advance(
+    sums: Floats, rows: NDArray[np.uint64], count: int, cells: Floats, states: Floats, panels: int
+) -> None:
+    """Take an LSTM one step further in each row."""
+    for slot in range(count):
+        row = rows[slot]
+        for panel in range(panels):
+            here = slice(panel * PANEL, (panel + 1) * PANEL)
+            _remember(  # the gates in torch's order
+                sums[panel, slot],
+                sums[panels + panel, slot],
+                sums[2 * panels + panel, slot],
+                sums[3 * panels + panel, slot],
+                cells[row, here],
+                states[row, here],
+            )
+
+
+@jit
+def _decode_range(
+    weights: Weights, latents: Floats, sequences: Actions, shortest: int, start: int, stop: int
+) -> None:
+    """Write the sequences of latents [n, units] from `start` to `stop`, which are full of END."""
+    units, max_length = latents.shape[1], sequences.shape[1]
+    panels = units // PANEL
+    features = np.empty((GROUP, units), np.float32)
+    feature_sums = np.empty((panels, GROUP, PANEL), np.float32)
+    of_latent = np.empty((_GATES * panels, GROUP, PANEL), np.float32)
+    sums, more = np.empty_like(of_latent), np.empty_like(of_latent)
+    first, second = np.empty((GROUP, units), np.float32), np.empty((GROUP, units), np.float32)
+    first_cell, second_cell = np.empty((GROUP, units), np.float32), np.empty((GROUP, units), np.float32)
+    tokens = np.empty(GROUP, np.int64)
+    rows = np.empty(GROUP, np.uint64)  # those of unfinished sequences
+
+    for begin in range(start, stop, GROUP):
+        count = min(GROUP, stop - begin)
+        rows[:] = 0  # what stands behind the last row is computed, too, if never used
+        features[:] = 0.0
+        for row in range(count):
+            rows[row] = row
+            tokens[row] = END
+            features[row] = latents[begin + row]
+        _apply(weights.features, features, rows, count, feature_sums)
+        for row in range(count):
+            for panel in range(panels):
+                for i in range(PANEL):
+                    features[row, panel * PANEL + i] = max(feature_sums[panel, row, i], np.float32(0.0))
+        _apply(weights.first_of_latent, features, rows, count, of_latent)
+        first[:], second[:], first_cell[:], second_cell[:] = 0.0, 0.0, 0.0, 0.0
+
+        for place in range(max_length):
+            _apply(weights.first_of_state, first, rows, count, sums)
+            for slot in range(count):
+                row = rows[slot]
+                for panel in range(_GATES * panels):
+                    _add(sums[panel, slot], of_latent[panel, row])
+                    _add(sums[panel, slot], weights.first_of_token[tokens[row], panel])
+            _advance(sums, rows, count, first_cell, first, panels)
+            _apply(weights.second_of_input, first, rows, count, sums)
+            _apply(weights.second_of_state, second, rows, count, more)
+            for slot in range(count):
+                for panel in range(_GATES * panels):
+                    _add(sums[panel, slot], more[panel, slot])
+            _advance(sums, rows, count, second_cell, second, panels)
+
+            unfinished = 0
+            for slot in range(count):
+                row = rows[slot]
+                likeliest, highest = 0, np.float32(-np.inf)
+                for token in range(TOKENS if place >= shortest else ACTIONS):
+                    logit = weights.logit_bias[token] + _dot(weights.logit_weight[token], second[row])
+                    if logit > highest:
+                        likeliest, highest = token, logit
+                tokens[row] = likeliest
+                if likeliest != END:
+                    sequences[begin + np.int64(row), place] = likeliest
+                    rows[unfinished] = row
+                    unfinished += 1
+            count = unfinished
+            if count == 0:
+                break
+
+
+def _weights(decoder: Decoder, hidden: int, units: int) -> Weights:
+    numbers = {
+        name: tensor.detach().cpu().numpy().astype(np.float32)
+        for name, tensor in decoder.state_dict().items()
+    }
+
+    def gates(name: str, *biases: str) -> Linear:
+        weight = numbers[name].reshape(_GATES, hidden, hidden)
+        bias = sum((numbers[bias] for bias in biases), np.zeros(_GATES * hidden, np.float32))
+        return _linear(weight, bias.reshape(_GATES, hidden), units)
+
+    of_token, of_latent = np.split(numbers.pop("lstm.weight_ih_l0"), [EMBEDDING], axis=1)
+    numbers["first_of_latent"] = of_latent
+    shares = numbers["embedding.weight"] @ of_token.T
+    return Weights(
+        features=_linear(numbers["features.weight"][None], numbers["features.bias"][None], units),
+        first_of_latent=gates("first_of_latent", "lstm.bias_ih_l0", "lstm.bias_hh_l0"),
+        first_of_state=gates("lstm.weight_hh_l0"),
+        first_of_token=_padded(shares.reshape(TOKENS, _GATES, hidden), TOKENS, _GATES, units).reshape(
+            TOKENS, -1, PANEL
+        ),
+        second_of_input=gates("lstm.weight_ih_l1", "lstm.bias_ih_l1", "lstm.bias_hh_l1"),
+        second_of_state=gates("lstm.weight_hh_l1"),
+        logit_weight=_padded(numbers["output.weight"], TOKENS, units),
+        logit_bias=numbers["output.bias"],
+    )
+
+
+class SkillDecoder:
+    """Decode latents with a copy of the weights that a decoder has now, on the CPU in compiled code.
+
+    What a latent decodes to depends on neither the others of its batch nor the number of threads.
+    """
+
+    def __init__(self, skills: Skills) -> None:
+        self.config = skills.config
+        self._units = -(-self.config.hidden // PANEL) * PANEL
+        self._weights = _weights(skills.decoder, self.config.hidden, self._units)
+
+    def __call__(self, latents: NDArray[np.floating[Any]], shortest: int = 0) -> Actions:
+        """Latents [n, l] → sequences of `shortest` to max_length actions, [n, max_length]."""
+        if latents.ndim != 2 or latents.shape[1] != self.config.latent:
+            raise ValueError(f"latents should be [n, {self.config.latent}], found {list(latents.shape)}")
+        sequences = np.full((len(latents), self.config.max_length), END, np.uint8)
+        padded = _padded(latents.astype(np.float32), len(latents), self._units)
+        share(
+            lambda first, last: _decode_range(self._weights, padded, sequences, shortest, first, last),
+            len(latents),
+            grain=_GRAIN,
+        )
+        return sequences
+
+
+def judge(skills: Skills, sequences: Actions) -> dict[str, float]:
+    """How well sequences come back from the means of their latents, and what they cost to say, in nats."""
+    device = next(skills.parameters()).device
+    generator = torch.Generator(device).manual_seed(0)
+    order = np.argsort(lengths_of(sequences), kind="stable")  # no batch is longer than it must be
+    decode = SkillDecoder(skills)
+    sums = dict.fromkeys(("exact", "reconstruction", "kl"), 0.0)
+    same = longer = 0
+    for first in range(0, len(order), _BATCH):
+        some = sequences[order[first : first + _BATCH]]
+        longest = int(lengths_of(some).max())
+        batch = torch.from_numpy(some[:, :longest]).to(device)
+        with torch.no_grad():
+            mean, _ = skills.encode(batch)
+            noise = torch.randn(mean.shape, generator=generator, device=device)
+            reconstruction, divergence = skills.loss(batch, noise)
+        again = decode(mean.cpu().numpy())
+        sums["exact"] += int((again == some).all(axis=1).sum())
+        sums["reconstruction"] += float(reconstruction) * len(some)
+        sums["kl"] += float(divergence) * len(some)
+        same += int(((again == some) & (some != END)).sum())
+        longer += int(np.maximum(lengths_of(some), lengths_of(again)).sum())
+    return {name: total / len(sequences) for name, total in sums.items()} | {"actions": same / max(longer, 1)}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a training tells its caller, as it goes."""
+
+    epoch: int
+    update: int
+    """of the epoch's `updates`"""
+    updates: int
+    metrics: dict[str, float]
+    """means since it last told: reconstruction (nats per sequence), kl; at an epoch's end, on held-out
+    sequences, also exact (share of sequences that come back whole) and actions (share of actions)"""
+
+
+class SkillsTrainer:
+    """A training that can be asked for one update after another, saved and resumed."""
+
+    def __init__(self, config: SkillsConfig, sequences: Actions, device: torch.device | str = "cpu") -> None:
+        if sequences.ndim != 2 or sequences.dtype != np.uint8 or not len(sequences):
+            raise ValueError(
+                f"expected sequences [n, t] of uint8, found {list(sequences.shape)} of {sequences.dtype}"
+            )
+        if int(sequences.max()) > END:
+            raise ValueError(f"actions are 0 to {ACTIONS - 1}, filled up with {END}; found {sequences.max()}")
+        if int((lengths := lengths_of(sequences)).max()) > config.max_length:
+            raise ValueError(f"max_length={config.max_length}, but a sequence has {lengths.max()} actions")
+        self.config, self.device = config, torch.device(device)
+        self.update = 0
+        with torch.random.fork_rng(devices=[]):  # layers draw their first weights from global random numbers
+            torch.manual_seed(config.seed)
+            self.skills = Skills(config).to(self.device)
+        self.optimizer = torch.optim.Adam(self.skills.parameters(), config.learning_rate)
+        self._lengths = lengths
+        self._sequences = torch.from_numpy(sequences).to(self.device)
+        self._said = hashlib.sha256(sequences.tobytes()).hexdigest()[:16]
+        self._batches: Iterator[NDArray[np.int64]] = iter(())
+
+    @property
+    def updates(self) -> int:
+        """Of an epoch."""
+        return math.ceil(len(self._lengths) / self.config.batch)
+
+    @property
+    def epoch(self) -> int:
+        """Epochs that are complete."""
+        return self.update // self.updates
+
+    @property
+    def finished(self) -> bool:
+        return self.epoch >= self.config.epochs
+
+    def _epoch_batches(self) -> list[NDArray[np.int64]]:
+        """All sequences in random order.
+
+        (Batches of similar length would be faster, but learn nothing: a sixth of the sequences is empty, a
+        sixth as long as can be, and a decoder that has just seen a batch of one kind takes all for it.)
+        """
+        rng = np.random.default_rng([self.config.seed, 0, self.epoch])
+        order = rng.permutation(len(self._lengths))
+        return [order[first : first + self.config.batch] for first in range(0, len(order), self.config.batch)]
+
+    def step(self) -> tuple[Tensor, Tensor]:
+        """One update; reconstruction and KL divergence, means over the batch.
+
+        All randomness of an update follows from its number: a resumed training is the same training.
+        """
+        batch = next(self._batches, None)
+        if batch is None:
+            self._batches = iter(self._epoch_batches()[self.update % self.updates :])
+            batch = next(self._batches)
+        drawn = int(np.random.default_rng([self.config.seed, 1, self.update]).integers(2**62))
+        generator = torch.Generator(self.device).manual_seed(drawn)
+        noise = torch.randn(len(batch), self.config.latent, generator=generator, device=self.device)
+        lengths = torch.from_numpy(self._lengths[batch])
+        sequences = self._sequences[torch.from_numpy(batch).to(self.device), : int(lengths.max())]
+        reconstruction, divergence = self.skills.loss(sequences, noise, lengths)
+        done = self.update / (self.updates * self.config.epochs)
+        beta = self.config.beta * (min(1.0, done / self.config.warm_up) if self.config.warm_up else 1.0)
+        loss = reconstruction + beta * divergence / self.config.latent
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.learning_rate * min(1.0, 4 * (1 - done))
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.update += 1
+        return reconstruction.detach(), divergence.detach()
+
+    def save(self, file: Path) -> None:
+        """Write all that the next update depends on."""
+        buffer = io.BytesIO()
+        torch.save(
+            {
+                "version": __version__,
+                "config": asdict(self.config) | {"data": self._said},
+                "update": self.update,
+                "skills": self.skills.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+            },
+            buffer,
+        )
+        write_atomically(file, buffer.getvalue())
+
+    def resume(self, file: Path) -> None:
+        """Go on where a training of the same was."""
+        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
+        try:
+            state = torch.load(file, map_location=self.device, weights_only=True)
+            theirs, version = state["config"], state["version"]
+        except Exception as error:
+            raise ValueError(damaged.format(type(error).__name__)) from None
+        if version != __version__:
+            raise ValueError(damaged.format(f"{version}, not {__version__}"))
+        mine = asdict(self.config) | {"data": self._said}
+        if different := [name for name in mine if mine[name] != theirs.get(name)]:
+            changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
+            raise ValueError(f"{file} is of a training with {changes}; use another folder")
+        try:
+            self.skills.load_state_dict(state["skills"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.update = state["update"]
+        except (RuntimeError, KeyError, ValueError) as error:
+            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
+        self._batches = iter(())
+
+
+def train_skills(
+    config: SkillsConfig,
+    sequences: Actions,
+    held_out: Actions,
+    folder: Path,
+    device: torch.device | str = "cpu",
+    listener: Callable[[Progress], object] = id,
+    seconds: float = math.inf,
+) -> dict[str, float]:
+    """Train in a folder of its own, going on where an interrupted run of the same was.
+
+    Writes skills.safetensors, and returns how it fares on held-out sequences. After so many `seconds` it
+    stops early: what it has learned by then is written, and the next call goes on.
+    """
+    if held_out.ndim != 2 or not len(held_out):
+        raise ValueError(f"expected held-out sequences [n, t], found {list(held_out.shape)}")
+    trainer = SkillsTrainer(config, sequences, device)
+    if (folder / CHECKPOINT_FILE).exists():
+        trainer.resume(folder / CHECKPOINT_FILE)
+    judged = held_out[:: math.ceil(len(held_out) / config.judged)]
+    if judged.shape[1] != config.max_length:  # as sequences are decoded
+        kept = np.full((len(judged), config.max_length), END, np.uint8)
+        kept[:, : judged.shape[1]] = judged[:, : config.max_length]
+        judged = kept
+    begin = saved = time.perf_counter()
+    parts: list[tuple[Tensor, Tensor]] = []
+    while not trainer.finished and time.perf_counter() - begin < seconds:
+        parts.append(trainer.step())
+        update = trainer.update % trainer.updates or trainer.updates
+        if update == trainer.updates or len(parts) == TELL_EVERY:
+            means = torch.stack([torch.stack(part) for part in parts]).mean(dim=0).tolist()
+            metrics = dict(zip(("reconstruction", "kl"), means, strict=True))
+            if update == trainer.updates:
+                metrics |= {
+                    f"held_out_{name}": value for name, value in judge(trainer.skills, judged).items()
+                }
+            epoch = trainer.epoch + (update < trainer.updates)
+            listener(Progress(epoch, update, trainer.updates, metrics))
+            parts = []
+        if time.perf_counter() - saved > SAVE_EVERY:
+            trainer.save(folder / CHECKPOINT_FILE)
+            saved = time.perf_counter()
+    trainer.save(folder / CHECKPOINT_FILE)
+    metrics = judge(trainer.skills, judged)
+    on = torch.cuda.get_device_name() if trainer.device.type == "cuda" else trainer.device.type
+    about = {"metrics": metrics, "updates": trainer.update, "device": on}
+    save_skills(trainer.skills, folder / SKILLS_FILE, about)
+    return metrics
+
+
+def save_skills(skills: Skills, file: Path, said: dict[str, Any] | None = None) -> None:
+    """Write the weights, with the names of the actions, the sizes and the version."""
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in skills.state_dict().items()}
+    about = {
+        **(said or {}),
+        "actions": LANGUAGE.actions,
+        "skills": asdict(skills.config),
+        "version": __version__,
+    }
+    write_atomically(file, save(tensors, metadata(about)))
+
+
+def load_skills(file: Path = SHIPPED) -> Skills:
+    """Read skills, or say what is wrong with the file."""
+    if not file.exists():
+        raise ValueError(f"no skills: {file} is missing")
+    about = read_about(file)
+    if about.get("actions") != list(LANGUAGE.actions):
+        raise ValueError(
+            f"{file}: expected skills of the actions {', '.join(LANGUAGE.actions)}, "
+            f"found {about.get('actions')}"
+        )
+    try:
+        skills = Skills(SkillsConfig(**about["skills"]))
+        skills.load_state_dict(load_file(file))
+    except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+        said = str(error).splitlines()[-1].strip()
+        raise ValueError(f"{file} is damaged or of another version ({said})") from None
+    return skills.eval()

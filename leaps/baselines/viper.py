@@ -1,0 +1,429 @@
+"""VIPER: a decision tree over Karel's perceptions that imitates a neural policy (Bastani et al., 2018).
+
+A tree that only saw the teacher's states would not know what to do in those that its own mistakes lead to.
+So it is made by DAgger: the tree acts, the teacher says what it would have done in each state, and the next
+tree is fitted to all that the teacher said so far. The best of the trees is kept. A teacher trained by PPO
+draws its actions, and does far worse if it always takes the likeliest: so what it says is drawn, too.
+
+States count by how much depends on them. A teacher trained by PPO knows no Q function; the gap between the
+log-probabilities of its best and its worst action stands for that between their Q values, as is usual.
+
+A tree sees five perceptions of yes or no, so all that it can learn from is how often the teacher chose each
+action at each of 32 perceptions, and with what weight in sum. That is all that is kept of the data. Drawing
+samples from these numbers is the same as drawing them from a list of all states.
+"""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save
+from sklearn.tree import DecisionTreeClassifier
+
+from leaps.baselines.train import POLICY_FILE
+from leaps.baselines.tree_picture import Leaf, Question, Tree, picture
+from leaps.evaluate import Evaluation, evaluate_policy
+from leaps.files import write_atomically
+from leaps.karel.physics import TRUTH
+from leaps.karel.world import LANGUAGE, Worlds
+from leaps.simulation import Arrays, Observation, Simulation
+from leaps.tasks import Task
+from leaps.tensors import metadata
+
+METHOD = "viper"
+TEXT_FILE, PICTURE_FILE = "tree.txt", "tree.png"
+ARRAYS = ("feature", "threshold", "left", "right", "action")
+LEAF = -1
+"""the children of a leaf"""
+FEATURES, ACTIONS = len(LANGUAGE.perceptions), len(LANGUAGE.actions)
+BITS = 1 << np.arange(FEATURES)
+"""what each perception counts in the number of all five"""
+PERCEIVED = ((np.arange(2**FEATURES)[:, None] & BITS) > 0).astype(np.uint8)
+"""[32, 5] the perceptions of each number"""
+POSSIBLE = np.sort(TRUTH.T @ BITS)
+"""the numbers of what Karel can perceive: either there are markers or there are none"""
+
+# Worlds come from a seed. Programs are searched for with the seeds from 2^40 and checked with those from
+# 2·2^40, and the final judgement has those from 3·2^40; these are for nothing else.
+WORLD_SEEDS, VALIDATION_SEEDS = 4 * 2**40, 5 * 2**40
+MOST_SEEDS = 2**40
+MOST_STATES = 10**9
+"""that can be drawn from without replacement"""
+
+
+@dataclass(frozen=True)
+class VIPERConfig:
+    """Hyperparameters. Those that the paper searched per task come first."""
+
+    depth: int = 12
+    """questions in a row, at most. Of five perceptions one is another's opposite, so that a tree has asked
+    everything after four: the depths of the paper set no limit"""
+    samples: int = 100_000
+    """states that a tree is fitted to, at most"""
+    reweight: bool = True
+    """draw states by their weight, not evenly"""
+    iterations: int = 80
+    """trees that are fitted; as many as in the original"""
+    worlds: int = 20
+    """that each iteration acts in until its episodes end"""
+    validation: int = 100
+    """other worlds, on which the best tree is chosen"""
+
+    def __post_init__(self) -> None:
+        for name in ("depth", "samples", "iterations", "worlds", "validation"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
+        if not isinstance(self.reweight, bool):
+            raise ValueError(f"reweight must be True or False, found {self.reweight!r}")
+
+
+GRID = {"depth": (6, 12, 15), "samples": (100_000, 200_000, 400_000), "reweight": (True, False)}
+"""what the paper searched"""
+
+PAPER = {
+    "clean-house": VIPERConfig(6, 100_000, False),
+    "four-corner": VIPERConfig(12, 100_000, False),
+    "harvester": VIPERConfig(12, 400_000, True),
+    "maze": VIPERConfig(12, 100_000, True),
+    "stair-climber": VIPERConfig(12, 400_000, True),
+    "top-off": VIPERConfig(15, 100_000, False),
+}
+"""what the paper found best"""
+
+
+class Teacher(Protocol):
+    """What VIPER asks of a policy to imitate; a `NeuralPolicy` can answer."""
+
+    @property
+    def observation(self) -> Observation: ...
+
+    def check(self, task: Task, size: tuple[int, int]) -> None:
+        """Say what is wrong, if it can't act in worlds of this task and size."""
+
+    def begin(self, count: int) -> None:
+        """Forget what was: so many worlds begin."""
+
+    def log_probabilities(self, observations: Arrays) -> NDArray[np.floating[Any]]:
+        """[worlds, actions] of the actions in what the worlds look like now."""
+
+
+class TreePolicy:
+    """A decision tree that acts. It sees perceptions, so it can act in worlds of any size.
+
+    The tree is five arrays over its nodes, the root first, as scikit-learn keeps them: whoever perceives
+    `feature` no more than `threshold` goes on to `left`, else to `right`, and does `action` at a leaf.
+    """
+
+    observation: Observation = "perceptions"
+
+    def __init__(
+        self,
+        feature: NDArray[np.int64],
+        threshold: NDArray[np.float64],
+        left: NDArray[np.int64],
+        right: NDArray[np.int64],
+        action: NDArray[np.int64],
+    ) -> None:
+        self.feature, self.threshold, self.left, self.right, self.action = (
+            feature, threshold, left, right, action,
+        )  # fmt: skip
+        self._check_arrays()
+        place, everyone = np.zeros(len(PERCEIVED), np.int64), np.arange(len(PERCEIVED))
+        asked = np.where(left == LEAF, 0, feature)  # scikit-learn's leaves say −2
+        for _ in range(len(feature)):  # no way down is longer
+            low = PERCEIVED[everyone, asked[place]] <= self.threshold[place]
+            following = np.where(low, self.left[place], self.right[place])
+            place = np.where(following == LEAF, place, following)
+        self.choices: NDArray[np.int64] = self.action[place]
+        """[32] the actions for all perceptions, by their number: all that the tree does"""
+
+    def _check_arrays(self) -> None:
+        shapes = {name: getattr(self, name).shape for name in ARRAYS}
+        count = len(self.feature) if self.feature.ndim == 1 else 0
+        if count == 0 or set(shapes.values()) != {(count,)}:
+            raise ValueError(f"expected five arrays of one number per node, found {shapes}")
+        inner = self.left != LEAF
+        if ((self.right != LEAF) != inner).any():
+            raise ValueError("a node has two children or none; found one with one")
+        own = np.arange(count)[inner]
+        for children in (self.left[inner], self.right[inner]):
+            # Children come after their parents, as scikit-learn writes them: so there is an end to every way.
+            if ((children <= own) | (children >= count)).any():
+                raise ValueError(f"children must come after their parents and before {count}, found others")
+        if ((self.feature[inner] < 0) | (self.feature[inner] >= FEATURES)).any():
+            raise ValueError(f"perceptions must be from 0 to {FEATURES - 1}, found {self.feature[inner]}")
+        if ((self.action < 0) | (self.action >= ACTIONS)).any():
+            raise ValueError(f"actions must be from 0 to {ACTIONS - 1}, found {self.action}")
+        if not np.isfinite(self.threshold[inner]).all():
+            raise ValueError(f"thresholds must be numbers, found {self.threshold[inner]}")
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    @staticmethod
+    def of(arrays: dict[str, NDArray[Any]]) -> "TreePolicy":
+        whole = {name: np.array(arrays[name], np.int64) for name in ARRAYS if name != "threshold"}
+        return TreePolicy(threshold=np.array(arrays["threshold"], np.float64), **whole)
+
+    def check(self, task: Task, size: tuple[int, int]) -> None:
+        """It can act anywhere."""
+
+    def begin(self, count: int) -> None:
+        """It has no memory."""
+
+    def act(self, observations: Arrays) -> NDArray[np.int64]:
+        if observations.ndim != 2 or observations.shape[1] != FEATURES:
+            raise ValueError(f"expected perceptions [worlds, {FEATURES}], found {observations.shape}")
+        return np.asarray(self.choices[observations @ BITS])
+
+
+def read_tree(policy: TreePolicy) -> Tree:
+    """The tree without questions that change nothing, as their answer is known or both answers agree."""
+
+    def read(node: int, possible: NDArray[np.int64]) -> Tree:
+        if policy.left[node] == LEAF:
+            return Leaf(LANGUAGE.actions[policy.action[node]])
+        low = PERCEIVED[possible, policy.feature[node]] <= policy.threshold[node]
+        if low.all():
+            return read(policy.left[node], possible)
+        if not low.any():
+            return read(policy.right[node], possible)
+        no, yes = read(policy.left[node], possible[low]), read(policy.right[node], possible[~low])
+        return yes if yes == no else Question(LANGUAGE.perceptions[policy.feature[node]], yes, no)
+
+    return read(0, POSSIBLE)
+
+
+def as_text(policy: TreePolicy) -> str:
+    """Write a tree as people read it.
+
+    >>> print(as_text(TreePolicy.of({"feature": [0, 0, 0], "threshold": [0.5, 0, 0],
+    ...                              "left": [1, -1, -1], "right": [2, -1, -1], "action": [0, 2, 0]})))
+    if frontIsClear:
+        move
+    else:
+        turnLeft
+    """
+
+    def lines(tree: Tree) -> list[str]:
+        if isinstance(tree, Leaf):
+            return [tree.action]
+        yes, no = (lines(answer) for answer in (tree.yes, tree.no))
+        written = [f"if {tree.perception}:", *(f"    {line}" for line in yes)]
+        if isinstance(tree.no, Question):
+            return [*written, "el" + no[0], *no[1:]]
+        return [*written, "else:", *(f"    {line}" for line in no)]
+
+    return "\n".join(lines(read_tree(policy)))
+
+
+def draw_tree(policy: TreePolicy, path: Path, title: str = "") -> None:
+    """Draw a tree as a picture."""
+    if path.suffix.lower() != ".png":
+        raise ValueError(f"a tree is drawn as .png, found {str(path)!r}")
+    write_atomically(path, picture(read_tree(policy), title))
+
+
+def draw_samples(
+    counts: NDArray[np.int64], weights: NDArray[np.float64] | None, samples: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw states: of each kind there are `counts`, which weigh `weights` together. How many of each kind.
+
+    With weights they are drawn by weight and with replacement, without weights evenly and without
+    replacement, as the original does. No more are drawn than there are.
+    """
+    size = min(samples, int(counts.sum()))
+    drawn = np.zeros(counts.size, np.int64)
+    if weights is not None and weights.sum() > 0:  # a teacher to whom nothing matters weighs all as nothing
+        weighty = np.flatnonzero(weights)
+        heavy = weights.reshape(-1)[weighty]
+        drawn[weighty] = rng.multinomial(size, heavy / heavy.sum())
+    else:
+        drawn[:] = rng.multivariate_hypergeometric(counts.reshape(-1), size, method="marginals")
+    return drawn.reshape(counts.shape)
+
+
+def fit_tree(counts: NDArray[np.int64], depth: int, seed: int) -> TreePolicy:
+    """Fit a tree to so many states [32, actions] of each perception and right action.
+
+    It is the tree that scikit-learn would fit to all states one by one.
+    """
+    perceived, actions = np.nonzero(counts)
+    fitted: Any = DecisionTreeClassifier(max_depth=depth, random_state=seed)
+    fitted.fit(PERCEIVED[perceived], actions, sample_weight=counts[perceived, actions])
+    tree = fitted.tree_
+    return TreePolicy.of(
+        {
+            "feature": tree.feature,
+            "threshold": tree.threshold,
+            "left": tree.children_left,
+            "right": tree.children_right,
+            "action": fitted.classes_[tree.value[:, 0].argmax(axis=1)],
+        }
+    )
+
+
+class VIPERTrainer:
+    """One training. An iteration is one of DAgger's; all its randomness follows from its number."""
+
+    def __init__(
+        self,
+        task: Task,
+        teacher: Teacher,
+        config: VIPERConfig,
+        seed: int = 0,
+        size: tuple[int, int] | None = None,
+        teacher_name: str | None = None,
+    ) -> None:
+        if not 0 <= seed < MOST_SEEDS:
+            raise ValueError(f"seed must be from 0 to 2^40 - 1, found {seed}")
+        self.task, self.teacher, self.config, self.seed = task, teacher, config, seed
+        self.teacher_name = teacher_name
+        """part of the settings, so that a training doesn't go on with another teacher"""
+        self.size = task.check_size(size)
+        teacher.check(task, self.size)
+        most = config.iterations * config.worlds * task.horizon(self.size)
+        if most >= MOST_STATES:
+            raise ValueError(
+                f"{config.iterations} iterations of {config.worlds} worlds with up to "
+                f"{task.horizon(self.size):,} steps are {most:,}, and must be fewer than {MOST_STATES:,}"
+            )
+        self.iteration = self.steps = 0
+        # How often the teacher chose each action at each perception, and the sum of the weights.
+        self.counts = np.zeros((len(PERCEIVED), ACTIONS), np.int64)
+        self.weights = np.zeros((len(PERCEIVED), ACTIONS), np.float64)
+        self.tree: TreePolicy | None = None
+        """the last, which acts in the next iteration"""
+        self.best: TreePolicy | None = None
+        self.best_return = -np.inf
+        """on the worlds for validation"""
+        self._tried: dict[tuple[int, ...], float] = {}
+
+    @property
+    def done(self) -> bool:
+        """Whether all iterations are over; `step` does nothing more then."""
+        return self.iteration >= self.config.iterations
+
+    def step(self) -> list[float]:
+        """One iteration: act, ask the teacher, fit a tree and try it. The returns of the episodes."""
+        if self.done:
+            return []
+        first = self.iteration * self.config.worlds
+        worlds = self.task.worlds(self.config.worlds, WORLD_SEEDS + self.seed, self.size, first=first)
+        self.iteration += 1
+        rng = np.random.default_rng([self.seed, self.iteration])
+        returns = self._gather(worlds, rng)
+        weights = self.weights if self.config.reweight else None
+        drawn = draw_samples(self.counts, weights, self.config.samples, rng)
+        self.tree = fit_tree(drawn, self.config.depth, int(rng.integers(2**31)))
+        found = self._validate(self.tree)
+        if found > self.best_return:
+            self.best, self.best_return = self.tree, found
+        return returns
+
+    def _gather(self, worlds: Worlds, rng: np.random.Generator) -> list[float]:
+        """Let the teacher act at first, then the tree, and note what the teacher says."""
+        simulation = Simulation(self.task, worlds.count, self.size)
+        simulation.place(worlds)
+        self.teacher.begin(worlds.count)
+        active = np.ones(worlds.count, np.bool_)
+        while active.any():
+            seen = simulation.observe("perceptions")
+            log_probabilities = self._ask(simulation.observe(self.teacher.observation))
+            # The largest of log-probabilities with Gumbel noise is a draw.
+            right = (log_probabilities + rng.gumbel(size=log_probabilities.shape)).argmax(axis=1)
+            gap = log_probabilities.max(axis=1) - log_probabilities.min(axis=1)
+            kind = ((seen @ BITS) * ACTIONS + right)[active]
+            self.counts += np.bincount(kind, minlength=self.counts.size).reshape(self.counts.shape)
+            heavier = np.bincount(kind, gap[active], minlength=self.counts.size)
+            self.weights += heavier.reshape(self.counts.shape)
+            actions = right if self.tree is None else self.tree.act(seen)
+            _, terminated, truncated = simulation.advance(actions, active)
+            active &= ~(terminated | truncated)
+        self.steps += int(simulation.steps.sum())
+        return [float(value) for value in simulation.values]
+
+    def _ask(self, observations: Arrays) -> NDArray[np.float64]:
+        """What the teacher thinks of each action."""
+        said = np.asarray(self.teacher.log_probabilities(observations), np.float64)
+        if said.shape != (len(observations), ACTIONS) or not np.isfinite(said).all():
+            wrong = said[~np.isfinite(said)]
+            found = f"{wrong[0]} among them" if len(wrong) else f"{said.shape}"
+            raise ValueError(
+                f"expected the teacher's log-probabilities [{len(observations)}, {ACTIONS}] as finite "
+                f"numbers, found {found}"
+            )
+        return said
+
+    def _validate(self, tree: TreePolicy) -> float:
+        """The tree's return on worlds of its own. Most trees do as one before them did."""
+        behaviour = tuple(tree.choices[POSSIBLE].tolist())
+        if behaviour not in self._tried:
+            found = self._evaluate(tree, self.config.validation, VALIDATION_SEEDS + self.seed)
+            self.steps += int(found.rollouts.steps.sum())
+            self._tried[behaviour] = float(found.mean_return[0])
+        return self._tried[behaviour]
+
+    def _evaluate(self, tree: TreePolicy, episodes: int, seed: int) -> Evaluation:
+        return evaluate_policy(tree, self.task, episodes=episodes, seed=seed, size=self.size)
+
+    @property
+    def policy(self) -> TreePolicy:
+        """The best tree so far."""
+        if self.best is None:
+            raise ValueError("there is no tree before the first iteration")
+        return self.best
+
+    def judge(self, episodes: int, seed: int) -> float:
+        return float(self._evaluate(self.policy, episodes, seed).mean_return[0])
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        tree, said = self.policy, about | {"method": METHOD, "size": self.size}
+        write_atomically(folder / POLICY_FILE, save(tree.arrays, metadata(said)))
+        write_atomically(folder / TEXT_FILE, (as_text(tree) + "\n").encode())
+        draw_tree(tree, folder / PICTURE_FILE, f"VIPER on {self.task.name}, seed {self.seed}")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return asdict(self.config) | {"teacher": self.teacher_name}
+
+    def state(self) -> dict[str, Any]:
+        """All that the next iteration depends on, as torch.save takes it."""
+
+        def kept(tree: TreePolicy | None) -> dict[str, torch.Tensor] | None:
+            return None if tree is None else {name: torch.tensor(a) for name, a in tree.arrays.items()}
+
+        return {
+            "iteration": self.iteration,
+            "steps": self.steps,
+            "counts": torch.tensor(self.counts),
+            "weights": torch.tensor(self.weights),
+            "tree": kept(self.tree),
+            "best": kept(self.best),
+            "best_return": self.best_return,
+            "tried": [(list(behaviour), found) for behaviour, found in self._tried.items()],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on where another training was."""
+
+        def tree(kept: dict[str, torch.Tensor] | None) -> TreePolicy | None:
+            return None if kept is None else TreePolicy.of({name: t.numpy() for name, t in kept.items()})
+
+        self.iteration, self.steps = state["iteration"], state["steps"]
+        self.counts, self.weights = (state[name].numpy().copy() for name in ("counts", "weights"))
+        self.tree, self.best, self.best_return = (
+            tree(state["tree"]),
+            tree(state["best"]),
+            state["best_return"],
+        )
+        self._tried = {tuple(behaviour): found for behaviour, found in state["tried"]}
+
+
+def read_tree_policy(file: Path, about: dict[str, Any]) -> TreePolicy:  # noqa: ARG001
+    """Read a tree to act."""
+    return TreePolicy.of(load_file(file))
