@@ -1,8 +1,8 @@
 """Change a program a little: the moves of searches that climb from program to program.
 
 A program is an array of token ids; a move cuts out a piece of it and puts another in its place, so that what
-comes out is a program again. Compiled code throughout: a search looks at tens of thousands of neighbours a
-second, and must not wait for them.
+comes out is a program again (`nodes.py` finds what can be cut out). Compiled code throughout: a search looks
+at tens of thousands of neighbours a second, and must not wait for them.
 """
 
 from dataclasses import dataclass
@@ -13,6 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.dsl.language import Kind, Language
+from leaps.dsl.nodes import (
+    BEGIN,
+    CONDITION,
+    STATEMENT,
+    Nodes,
+    begins_block_of,
+    empty_nodes,
+    find_nodes,
+    last_of_block,
+    length_of,
+    next_in_block,
+    siblings,
+    within,
+)
 from leaps.dsl.sample import (
     ProgramDistribution,
     Tables,
@@ -72,107 +86,20 @@ class Limits:
             )
 
 
-class Nodes(NamedTuple):
-    """The pieces of a program that can be cut out, in the order of the text. Only the first `count` count."""
-
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    """one past the last token"""
-    kind: NDArray[np.int64]
-    """STATEMENT, CONDITION or COUNT"""
-    nesting: NDArray[np.int64]
-    """in how many loops and conditionals it stands"""
-    parent: NDArray[np.int64]
-    """where the block begins that a statement stands in: siblings have the same"""
-
-
-STATEMENT, CONDITION, COUNT = range(3)
-
+# The kinds of tokens as plain numbers, for compiled code.
 _ACTION, _PERCEPTION, _COUNT = int(Kind.ACTION), int(Kind.PERCEPTION), int(Kind.COUNT)
 _NOT, _OPEN_C, _CLOSE_C = int(Kind.NOT), int(Kind.OPEN_C), int(Kind.CLOSE_C)
 _WHILE, _OPEN_W, _CLOSE_W = int(Kind.WHILE), int(Kind.OPEN_W), int(Kind.CLOSE_W)
 _REPEAT, _OPEN_R, _CLOSE_R = int(Kind.REPEAT), int(Kind.OPEN_R), int(Kind.CLOSE_R)
-_IF, _IFELSE, _OPEN_I, _CLOSE_I = int(Kind.IF), int(Kind.IFELSE), int(Kind.OPEN_I), int(Kind.CLOSE_I)
-_ELSE, _OPEN_E, _CLOSE_E = int(Kind.ELSE), int(Kind.OPEN_E), int(Kind.CLOSE_E)
-_BEGIN = len(PREFIX)
+_IF, _OPEN_I, _CLOSE_I = int(Kind.IF), int(Kind.OPEN_I), int(Kind.CLOSE_I)
+
+_DEPTH = 1
+"""where in the grammar a fresh statement begins, as a program's does (see ProgramDistribution.max_depth)"""
 _LONGEST_HEAD = 9
 """tokens that a loop or conditional has besides its block, at most"""
 _TRIES = 30
 """moves tried before a program is left as it is"""
 _TRIES_TO_DRAW = 10_000
-
-
-@jit
-def length_of(tokens: NDArray[np.uint8], pad: int) -> int:
-    """Tokens of a program without its padding."""
-    length = len(tokens)
-    while length > 0 and tokens[length - 1] == pad:
-        length -= 1
-    return length
-
-
-@jit
-def find_nodes(
-    tokens: NDArray[np.uint8],
-    length: int,
-    kinds: NDArray[np.uint8],
-    nodes: Nodes,
-    opened: NDArray[np.int64],
-    blocks: NDArray[np.int64],
-) -> int:
-    """List the nodes of a program and return how many there are.
-
-    `opened` and `blocks` are stacks: the statements that are not over yet, and where each block begins.
-    """
-    count = depth = 0
-    blocks[0] = _BEGIN
-    for at in range(_BEGIN, length - 1):
-        kind = kinds[tokens[at]]
-        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
-            nodes.start[count], nodes.end[count] = at, at + 1
-            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = STATEMENT, depth, blocks[depth]
-            if kind != _ACTION:
-                opened[depth] = count
-                depth += 1
-            count += 1
-        elif kind == _COUNT:
-            nodes.start[count], nodes.end[count] = at, at + 1
-            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = COUNT, depth, -1
-            count += 1
-        elif kind == _OPEN_C and kinds[tokens[at - 1]] != _NOT:
-            end = at + 3 if kinds[tokens[at + 1]] != _NOT else at + 6
-            nodes.start[count], nodes.end[count] = at, end
-            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = CONDITION, depth, -1
-            count += 1
-        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
-            blocks[depth] = at + 1
-        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_E) or (kind == _CLOSE_I and kinds[tokens[at + 1]] != _ELSE):
-            depth -= 1
-            nodes.end[opened[depth]] = at + 1
-    return count
-
-
-@jit
-def within(
-    tokens: NDArray[np.uint8], length: int, kinds: NDArray[np.uint8], nesting: int, in_a_row: int
-) -> bool:
-    """Say whether a program keeps to the limits (of which its length is not one)."""
-    depth = 0
-    rows = np.zeros(nesting + 2, np.int64)
-    for at in range(_BEGIN, length - 1):
-        kind = kinds[tokens[at]]
-        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
-            rows[depth] += 1
-            if rows[depth] > in_a_row:
-                return False
-        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
-            depth += 1
-            if depth > nesting:
-                return False
-            rows[depth] = 0
-        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_I, _CLOSE_E):
-            depth -= 1
-    return True
 
 
 @jit
@@ -193,26 +120,6 @@ def _splice(
     out[start : start + size] = piece[:size]
     out[start + size : total] = tokens[end:length]
     return total
-
-
-@jit
-def _siblings(nodes: Nodes, count: int, node: int) -> int:
-    """How many statements stand in the same block, this one included."""
-    number = 0
-    for other in range(count):
-        number += nodes.kind[other] == STATEMENT and nodes.parent[other] == nodes.parent[node]
-    return number
-
-
-@jit
-def _last_of_block(nodes: Nodes, count: int, node: int) -> int:
-    """The last statement of the block that a node stands in; the node itself if it is no statement."""
-    last = node
-    if nodes.kind[node] == STATEMENT:
-        for other in range(node + 1, count):
-            if nodes.kind[other] == STATEMENT and nodes.parent[other] == nodes.parent[node]:
-                last = other
-    return last
 
 
 @jit
@@ -252,20 +159,8 @@ class Scratch(NamedTuple):
 @jit
 def _scratch(length: int) -> Scratch:
     return Scratch(
-        Nodes(
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-        ),
-        Nodes(
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-            np.empty(length, np.int64),
-        ),
+        empty_nodes(length),
+        empty_nodes(length),
         np.empty(length, np.int64),
         np.empty(length, np.int64),
         np.empty(length, np.uint8),
@@ -284,7 +179,6 @@ def _replace(
     tokens: NDArray[np.uint8],
     length: int,
     count: int,
-    depth: int,
     room: Scratch,
     out: NDArray[np.uint8],
 ) -> int:
@@ -292,20 +186,20 @@ def _replace(
     # To the grammar, two statements in a row are a statement, too: one that goes on to its block's end.
     rows = 0
     for node in range(count):
-        rows += _last_of_block(nodes, count, node) > node
+        rows += last_of_block(nodes, count, node) > node
     node = below(stream, count + rows)
     last = node
     if node >= count:
         row, node = node - count, 0
         while True:
-            last = _last_of_block(nodes, count, node)
+            last = last_of_block(nodes, count, node)
             if last > node:
                 if row == 0:
                     break
                 row -= 1
             node += 1
     if nodes.kind[node] == STATEMENT:
-        size = write_statement(stream, tables, first, piece, 0, depth, nodes.nesting[node])
+        size = write_statement(stream, tables, first, piece, 0, _DEPTH, nodes.nesting[node])
         if size > len(piece):
             return -1
     elif nodes.kind[node] == CONDITION:
@@ -326,7 +220,7 @@ def _adjust(
     out: NDArray[np.uint8],
 ) -> int:
     first, kinds, _ = words
-    at = below(stream, length - _BEGIN) + _BEGIN
+    at = below(stream, length - BEGIN) + BEGIN
     kind = kinds[tokens[at]]
     if kind == _NOT:  # take the negation away
         piece[0] = tokens[at + 2]
@@ -382,10 +276,7 @@ def _wrap(
     nodes = room.nodes
     last = node
     while uniform(stream) < 0.5:  # this statement, and perhaps those after it
-        following = -1
-        for candidate in range(last + 1, count):
-            if nodes.kind[candidate] == STATEMENT and nodes.start[candidate] == nodes.end[last]:
-                following = candidate
+        following = next_in_block(nodes, count, last)
         if following < 0:
             break
         last = following
@@ -397,23 +288,13 @@ def _wrap(
 @jit
 def _block(stream: Stream, nodes: Nodes, count: int, node: int) -> tuple[int, int]:
     """Where the block of a loop or conditional begins and ends; of an IFELSE, either one."""
-    start, blocks = -1, 0
+    first, blocks = node, 0
     for candidate in range(node + 1, count):
-        first_inside = (
-            nodes.kind[candidate] == STATEMENT
-            and nodes.end[candidate] < nodes.end[node]
-            and nodes.nesting[candidate] == nodes.nesting[node] + 1
-            and nodes.start[candidate] == nodes.parent[candidate]
-        )
-        if first_inside:
+        if begins_block_of(nodes, candidate, node):
             blocks += 1
             if below(stream, blocks) == 0:
-                start = nodes.parent[candidate]
-    end = start
-    for candidate in range(node + 1, count):
-        if nodes.kind[candidate] == STATEMENT and nodes.parent[candidate] == start:
-            end = nodes.end[candidate]
-    return start, end
+                first = candidate
+    return nodes.start[first], nodes.end[last_of_block(nodes, count, first)]
 
 
 @jit
@@ -445,20 +326,16 @@ def _move(
     move: int,
     tokens: NDArray[np.uint8],
     other: NDArray[np.uint8],
-    depth: int,
     room: Scratch,
     out: NDArray[np.uint8],
 ) -> int:
-    """Make one move; the new program's length, or -1 if it can't be made. Limits are checked elsewhere.
-
-    depth: how deep in the grammar fresh statements begin (see ProgramDistribution.max_depth).
-    """
+    """Make one move; the new program's length, or -1 if it can't be made. Limits are checked elsewhere."""
     first, kinds, pad = words
     nodes, piece = room.nodes, room.piece
     length = length_of(tokens, pad)
     count = find_nodes(tokens, length, kinds, nodes, room.opened, room.blocks)
     if move == _M_REPLACE:
-        return _replace(stream, tables, first, tokens, length, count, depth, room, out)
+        return _replace(stream, tables, first, tokens, length, count, room, out)
     if move == _M_ADJUST:
         return _adjust(stream, words, tokens, length, piece, out)
     if move == _M_CROSS:
@@ -473,10 +350,10 @@ def _move(
     start, end = nodes.start[node], nodes.end[node]
     if move == _M_INSERT:
         at = start if below(stream, 2) == 0 else end
-        size = write_statement(stream, tables, first, piece, 0, depth, nodes.nesting[node])
+        size = write_statement(stream, tables, first, piece, 0, _DEPTH, nodes.nesting[node])
         return -1 if size > len(piece) else _splice(out, tokens, length, at, at, piece, size)
     if move == _M_DELETE:
-        return -1 if _siblings(nodes, count, node) < 2 else _splice(out, tokens, length, start, end, piece, 0)
+        return -1 if siblings(nodes, count, node) < 2 else _splice(out, tokens, length, start, end, piece, 0)
     if move == _M_WRAP:
         return _wrap(stream, tables, first, tokens, length, count, node, room, out)
     if move in (_M_UNWRAP, _M_REHEAD):
@@ -502,7 +379,6 @@ def _write_neighbours(
     words: Words,
     shares: NDArray[np.float64],
     limits: tuple[int, int],
-    depth: int,
     programs: NDArray[np.uint8],
     others: NDArray[np.uint8],
     out: NDArray[np.uint8],
@@ -515,7 +391,7 @@ def _write_neighbours(
         for _ in range(_TRIES):
             move = choose(stream, shares)
             other = others[below(stream, len(others))]
-            length = _move(stream, tables, words, move, tokens, other, depth, room, out[row])
+            length = _move(stream, tables, words, move, tokens, other, room, out[row])
             if length > 0 and within(out[row], length, kinds, limits[0], limits[1]):
                 out[row, length:] = pad
                 moves[row] = move
@@ -523,6 +399,22 @@ def _write_neighbours(
         else:
             out[row] = tokens
             moves[row] = len(shares)
+
+
+@jit
+def _write_fresh(
+    stream: Stream, tables: Tables, words: Words, limits: tuple[int, int], out: NDArray[np.uint8]
+) -> bool:
+    """Draw programs within limits; say whether that was possible."""
+    first, kinds, pad = words
+    for row in range(len(out)):
+        for _ in range(_TRIES_TO_DRAW):
+            write_program(stream, tables, first, out[row], pad)
+            if within(out[row], length_of(out[row], pad), kinds, limits[0], limits[1]):
+                break
+        else:
+            return False
+    return True
 
 
 class Neighbourhood:
@@ -538,7 +430,6 @@ class Neighbourhood:
         limits: Limits,
         shares: dict[Move, float],
         seed: int,
-        depth: int = 1,
     ) -> None:
         values = np.array(list(shares.values()), np.float64)
         if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
@@ -548,7 +439,7 @@ class Neighbourhood:
         distribution.check(language, limits.length)
         if seed < 0:
             raise ValueError(f"a seed is 0 or more, found {seed}")
-        self.language, self.limits, self.depth = language, limits, depth
+        self.language, self.limits = language, limits
         self.shares = np.cumsum([shares.get(move, 0.0) for move in Move])
         self.stream = np.zeros(1, np.uint64)
         seed_stream(self.stream, seed, 0)
@@ -590,26 +481,9 @@ class Neighbourhood:
             self._words,
             self.shares,
             (self.limits.nesting, self.limits.in_a_row),
-            self.depth,
             self._fitted(programs),
             self._fitted(programs if others is None else others),
             out,
             moves,
         )
         return out, moves
-
-
-@jit
-def _write_fresh(
-    stream: Stream, tables: Tables, words: Words, limits: tuple[int, int], out: NDArray[np.uint8]
-) -> bool:
-    """Draw programs within limits; say whether that was possible."""
-    first, kinds, pad = words
-    for row in range(len(out)):
-        for _ in range(_TRIES_TO_DRAW):
-            write_program(stream, tables, first, out[row], pad)
-            if within(out[row], length_of(out[row], pad), kinds, limits[0], limits[1]):
-                break
-        else:
-            return False
-    return True

@@ -13,18 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from leaps.dsl.language import Language
-from leaps.dsl.neighbours import (
-    CONDITION,
-    COUNT,
-    STATEMENT,
-    Limits,
-    Move,
-    Neighbourhood,
-    Nodes,
-    find_nodes,
-    length_of,
-    within,
-)
+from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.sample import ProgramDistribution, sample_programs
 from leaps.dsl.syntax import (
     MAX_NESTING,
@@ -38,15 +27,13 @@ from leaps.dsl.syntax import (
     Statement,
     While,
     blocks,
-    condition_tokens,
-    head_tokens,
     tokens_of,
     walk,
 )
 from leaps.dsl.text import parse
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from tests.dsl.helpers import GOLDEN, HOOVER, HOOVER_PROGRAMS
+from tests.dsl.helpers import HOOVER, HOOVER_PROGRAMS
 from tests.strategies import programs
 
 ROOMY = Limits(length=150, nesting=10, in_a_row=20)
@@ -576,86 +563,6 @@ def test_drawing_in_parts_is_drawing_at_once() -> None:
     np.testing.assert_array_equal(
         whole.draw(start, 60)[0], np.concatenate([parts.draw(start, 20)[0] for _ in range(3)])
     )
-
-
-# Nodes
-
-
-def nodes_of(row: NDArray[np.uint8]) -> list[tuple[int, int, int, int, int]]:
-    """What find_nodes finds: (start, end, kind, nesting, parent) of each."""
-    room = len(row)
-    nodes = Nodes(*(np.full(room, -9, np.int64) for _ in Nodes._fields))
-    count = find_nodes(
-        row,
-        length_of(row, LANGUAGE.pad),
-        LANGUAGE.kinds,
-        nodes,
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-    )
-    assert all((field[count:] == -9).all() for field in nodes)
-    return list(zip(*(field[:count].tolist() for field in nodes), strict=True))
-
-
-def nodes_of_tree(program: Program) -> list[tuple[int, int, int, int, int]]:
-    """The same from the tree, counting the tokens that each part of it is written with."""
-    found: list[tuple[int, int, int, int, int]] = []
-
-    def visit(block: Block, begin: int, depth: int) -> int:
-        position = begin
-        for statement in block:
-            start, mine = position, len(found)
-            position += len(head_tokens(statement))
-            found.append((start, position, STATEMENT, depth, begin))
-            if isinstance(statement, Repeat):
-                found.append((start + 1, position, COUNT, depth + 1, -1))
-            elif not isinstance(statement, Action):
-                assert position - start - 1 == len(condition_tokens(statement.condition))
-                found.append((start + 1, position, CONDITION, depth + 1, -1))
-            for opening, body, _ in blocks(statement):
-                position = visit(body, position + len(opening), depth + 1) + 1
-            found[mine] = (start, position, STATEMENT, depth, begin)
-        return position
-
-    assert visit(program.body, 3, 0) == len(tokens_of(program)) - 1
-    return found
-
-
-@settings(deadline=None, max_examples=150)
-@given(programs)
-def test_the_nodes_are_those_of_the_tree(program: Program) -> None:
-    assert nodes_of(row_of(program, len(tokens_of(program)))) == nodes_of_tree(program)
-
-
-def test_the_nodes_of_real_programs_are_those_of_their_trees() -> None:
-    for text in GOLDEN[::4]:
-        assert nodes_of(row_of(text)) == nodes_of_tree(parse(text, LANGUAGE))
-
-
-def test_the_nodes_of_a_program_by_hand() -> None:
-    row = row_of("DEF run m( WHILE c( not c( frontIsClear c) c) w( REPEAT R=3 r( move r) w) turnLeft m)")
-    assert nodes_of(row) == [
-        (3, 17, STATEMENT, 0, 3),  # WHILE … w)
-        (4, 10, CONDITION, 1, -1),
-        (11, 16, STATEMENT, 1, 11),  # REPEAT … r)
-        (12, 13, COUNT, 2, -1),
-        (14, 15, STATEMENT, 2, 14),  # move
-        (17, 18, STATEMENT, 0, 3),  # turnLeft
-    ]
-
-
-@settings(deadline=None, max_examples=100)
-@given(programs, st.integers(0, 4), st.integers(1, 4))
-def test_a_program_is_within_limits_if_its_tree_is(program: Program, depth: int, in_a_row: int) -> None:
-    row = row_of(program, len(tokens_of(program)))
-    expected = keeps(program, Limits(len(row), depth, in_a_row))
-    assert within(row, len(row), LANGUAGE.kinds, depth, in_a_row) == expected
-
-
-def test_the_length_of_a_program_is_without_its_padding() -> None:
-    assert length_of(row_of(SHORTEST, 5), LANGUAGE.pad) == 5
-    assert length_of(row_of(SHORTEST, 9), LANGUAGE.pad) == 5
-    assert length_of(np.full(4, LANGUAGE.pad, np.uint8), LANGUAGE.pad) == 0
 
 
 # Refusals

@@ -1,0 +1,167 @@
+"""Find the nodes of a program: the pieces that can be cut out, and how they stand to each other.
+
+A program is an array of token ids, and no tree is made of it: a search needs a program's nodes for every
+neighbour that it draws, tens of thousands of times a second. Programs are only read here; `neighbours.py`
+writes them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.language import Kind
+from leaps.dsl.text import PREFIX
+from leaps.jit import jit
+
+BEGIN = len(PREFIX)
+"""where the first statement of a program stands"""
+
+STATEMENT, CONDITION, COUNT = range(3)
+"""what a node can be"""
+
+# The kinds of tokens as plain numbers, for compiled code.
+_ACTION, _COUNT, _NOT, _OPEN_C = int(Kind.ACTION), int(Kind.COUNT), int(Kind.NOT), int(Kind.OPEN_C)
+_WHILE, _OPEN_W, _CLOSE_W = int(Kind.WHILE), int(Kind.OPEN_W), int(Kind.CLOSE_W)
+_REPEAT, _OPEN_R, _CLOSE_R = int(Kind.REPEAT), int(Kind.OPEN_R), int(Kind.CLOSE_R)
+_IF, _IFELSE, _OPEN_I, _CLOSE_I = int(Kind.IF), int(Kind.IFELSE), int(Kind.OPEN_I), int(Kind.CLOSE_I)
+_ELSE, _OPEN_E, _CLOSE_E = int(Kind.ELSE), int(Kind.OPEN_E), int(Kind.CLOSE_E)
+
+
+class Nodes(NamedTuple):
+    """The pieces of a program that can be cut out, in the order of the text. Only the first `count` count."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    """one past the last token"""
+    kind: NDArray[np.int64]
+    """STATEMENT, CONDITION or COUNT"""
+    nesting: NDArray[np.int64]
+    """in how many loops and conditionals it stands; a condition and a count stand in their own"""
+    parent: NDArray[np.int64]
+    """where the block begins that a statement stands in: siblings have the same"""
+
+
+@jit
+def empty_nodes(room: int) -> Nodes:
+    """Make room for the nodes of programs of up to `room` tokens."""
+    return Nodes(
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+        np.empty(room, np.int64),
+    )
+
+
+@jit
+def length_of(tokens: NDArray[np.uint8], pad: int) -> int:
+    """Tokens of a program without its padding."""
+    length = len(tokens)
+    while length > 0 and tokens[length - 1] == pad:
+        length -= 1
+    return length
+
+
+@jit
+def find_nodes(
+    tokens: NDArray[np.uint8],
+    length: int,
+    kinds: NDArray[np.uint8],
+    nodes: Nodes,
+    opened: NDArray[np.int64],
+    blocks: NDArray[np.int64],
+) -> int:
+    """List the nodes of a program and return how many there are.
+
+    `opened` and `blocks` are stacks: the statements that are not over yet, and where each block begins.
+    """
+    count = depth = 0
+    blocks[0] = BEGIN
+    for at in range(BEGIN, length - 1):
+        kind = kinds[tokens[at]]
+        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
+            nodes.start[count], nodes.end[count] = at, at + 1
+            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = STATEMENT, depth, blocks[depth]
+            if kind != _ACTION:
+                opened[depth] = count
+                depth += 1
+            count += 1
+        elif kind == _COUNT:
+            nodes.start[count], nodes.end[count] = at, at + 1
+            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = COUNT, depth, -1
+            count += 1
+        elif kind == _OPEN_C and kinds[tokens[at - 1]] != _NOT:
+            end = at + 3 if kinds[tokens[at + 1]] != _NOT else at + 6
+            nodes.start[count], nodes.end[count] = at, end
+            nodes.kind[count], nodes.nesting[count], nodes.parent[count] = CONDITION, depth, -1
+            count += 1
+        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
+            blocks[depth] = at + 1
+        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_E) or (kind == _CLOSE_I and kinds[tokens[at + 1]] != _ELSE):
+            depth -= 1
+            nodes.end[opened[depth]] = at + 1
+    return count
+
+
+@jit
+def within(
+    tokens: NDArray[np.uint8], length: int, kinds: NDArray[np.uint8], nesting: int, in_a_row: int
+) -> bool:
+    """Say whether a program keeps to limits of its nesting and of the statements of one block."""
+    depth = 0
+    rows = np.zeros(nesting + 2, np.int64)
+    for at in range(BEGIN, length - 1):
+        kind = kinds[tokens[at]]
+        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
+            rows[depth] += 1
+            if rows[depth] > in_a_row:
+                return False
+        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
+            depth += 1
+            if depth > nesting:
+                return False
+            rows[depth] = 0
+        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_I, _CLOSE_E):
+            depth -= 1
+    return True
+
+
+@jit
+def siblings(nodes: Nodes, count: int, node: int) -> int:
+    """How many statements stand in the same block as a statement, itself included."""
+    number = 0
+    for other in range(count):
+        number += nodes.kind[other] == STATEMENT and nodes.parent[other] == nodes.parent[node]
+    return number
+
+
+@jit
+def next_in_block(nodes: Nodes, count: int, node: int) -> int:
+    """The statement that follows a statement in its block; -1 if it is the last."""
+    for other in range(node + 1, count):
+        if nodes.kind[other] == STATEMENT and nodes.start[other] == nodes.end[node]:
+            return other
+    return -1
+
+
+@jit
+def last_of_block(nodes: Nodes, count: int, node: int) -> int:
+    """The last statement of the block that a node stands in; the node itself if it is no statement."""
+    last = node
+    if nodes.kind[node] == STATEMENT:
+        for other in range(node + 1, count):
+            if nodes.kind[other] == STATEMENT and nodes.parent[other] == nodes.parent[node]:
+                last = other
+    return last
+
+
+@jit
+def begins_block_of(nodes: Nodes, node: int, outer: int) -> bool:
+    """Say whether a node, one after `outer`, is the first statement in a block of `outer`."""
+    return bool(
+        nodes.kind[node] == STATEMENT
+        and nodes.end[node] < nodes.end[outer]
+        and nodes.nesting[node] == nodes.nesting[outer] + 1
+        and nodes.start[node] == nodes.parent[node]
+    )
