@@ -76,7 +76,7 @@ def stages(given: argparse.Namespace) -> tuple[list[Cell], list[Cell]]:
 
     def add(chosen: dict[str, Cell], new: Cell) -> Path:
         chosen[new.name] = new
-        return given.work / new.name
+        return new.work / new.name
 
     for seed in range(given.seeds):
         for task in tasks:

@@ -68,12 +68,15 @@ class VIPERConfig:
     iterations: int = 80
     """trees that are fitted; as many as in the original"""
     worlds: int = 20
-    """that each iteration acts in until its episodes end"""
+    """that each iteration acts in"""
+    length: int = 200
+    """steps of an episode that are learned from, at most: a tree that has not arrived by then mostly goes in
+    circles, and would see the same states again and again"""
     validation: int = 100
     """other worlds, on which the best tree is chosen"""
 
     def __post_init__(self) -> None:
-        for name in ("depth", "samples", "iterations", "worlds", "validation"):
+        for name in ("depth", "samples", "iterations", "worlds", "length", "validation"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
         if not isinstance(self.reweight, bool):
@@ -286,11 +289,12 @@ class VIPERTrainer:
         """part of the settings, so that a training doesn't go on with another teacher"""
         self.size = task.check_size(size)
         teacher.check(task, self.size)
-        most = config.iterations * config.worlds * task.horizon(self.size)
+        self._length = min(config.length, task.horizon(self.size))
+        most = config.iterations * config.worlds * self._length
         if most >= MOST_STATES:
             raise ValueError(
                 f"{config.iterations} iterations of {config.worlds} worlds with up to "
-                f"{task.horizon(self.size):,} steps are {most:,}, and must be fewer than {MOST_STATES:,}"
+                f"{self._length:,} steps are {most:,}, and must be fewer than {MOST_STATES:,}"
             )
         self.iteration = self.steps = 0
         # How often the teacher chose each action at each perception, and the sum of the weights.
@@ -327,7 +331,7 @@ class VIPERTrainer:
 
     def _gather(self, worlds: Worlds, rng: np.random.Generator) -> list[float]:
         """Let the teacher act at first, then the tree, and note what the teacher says."""
-        simulation = Simulation(self.task, worlds.count, self.size)
+        simulation = Simulation(self.task, worlds.count, self.size, self._length)
         simulation.place(worlds)
         self.teacher.begin(worlds.count)
         active = np.ones(worlds.count, np.bool_)

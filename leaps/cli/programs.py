@@ -126,6 +126,9 @@ def run_program(
         Path | None,
         typer.Option("--policy", metavar="DIR", help="A policy of `leaps baseline`, instead of a program."),
     ] = None,
+    greedy: Annotated[
+        bool, typer.Option("--greedy", help="Let the policy do what it finds best, not draw its actions.")
+    ] = False,
     episodes: Annotated[
         int, typer.Option("--episodes", "-n", min=1, help="How many worlds to run it in.")
     ] = 100,
@@ -144,13 +147,15 @@ def run_program(
       leaps run examples/maze.karel --task maze --size 100x100 --gif maze.gif
     """
     shown: Program | Policy
+    if greedy and policy is None:
+        raise ValueError("--greedy: expected a --policy")
     if policy is None:
         shown = read_program(file, expression)
         result = evaluate(shown, task, episodes=episodes, seed=seed, size=parse_size(size))
     elif file is not None or expression is not None:
         raise ValueError("expected a program or a --policy, and not both")
     else:
-        shown = read_policy(policy)
+        shown = read_policy(policy, greedy)
         result = evaluate_policy(
             shown,
             task,
@@ -171,11 +176,17 @@ def run_program(
         out.print(f"the first episode, as a picture: {gif}")
 
 
-def read_policy(folder: Path) -> Policy:
+def read_policy(folder: Path, greedy: bool) -> Policy:
     need_baselines()
     from leaps.baselines.policies import load_policy
+    from leaps.baselines.ppo import NeuralPolicy
 
-    return load_policy(folder)
+    policy = load_policy(folder)
+    if greedy:
+        if not isinstance(policy, NeuralPolicy):
+            raise ValueError(f"--greedy: the policy in {folder} doesn't draw its actions anyway")
+        policy.greedy = True
+    return policy
 
 
 def run_summary(shown: Program | Policy, result: Evaluation) -> dict[str, Any]:

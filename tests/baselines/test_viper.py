@@ -300,7 +300,7 @@ def test_the_teacher_acts_at_first_and_the_tree_from_then_on() -> None:
     trainer.tree = always(TURN_LEFT)
     assert trainer.step() == [0.0] * 8  # nobody arrived
     told = trainer.counts - before
-    assert told.sum() == 8 * CORRIDOR.horizon() <= trainer.steps - steps
+    assert told.sum() == 8 * SMALL.length <= trainer.steps - steps
     assert told[walls, TURN_RIGHT].sum() == told[walls].sum() > told.sum() // 3
     assert told[:, TURN_LEFT].sum() == 0  # what the teacher says, not what the tree did
     assert told[:, MOVE].sum() == pytest.approx(told.sum() / 4, rel=0.1)  # facing East
@@ -433,7 +433,8 @@ def test_neural_teachers_are_imitated(method: str) -> None:
 def test_a_teacher_that_is_in_two_minds_says_now_this_now_that() -> None:
     class Wavering(Scripted):
         def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
-            return np.log(np.array([0.6, 0.1, 0.3, 1e-9, 1e-9])[None].repeat(len(observations), axis=0))
+            chances = np.array([[0.6, 0.1, 0.3, 1e-9, 1e-9]])
+            return np.asarray(np.log(chances).repeat(len(observations), axis=0))
 
     trainer = VIPERTrainer(CORRIDOR, Wavering(), VIPERConfig(worlds=500, iterations=1, validation=1))
     trainer.step()

@@ -71,6 +71,18 @@ def test_a_tree_imitates_a_policy_and_runs(leaps: Leaps, tmp_path: Path) -> None
     with Image.open(tmp_path / "v" / "tree.png") as picture:
         assert picture.size[0] > 200
     assert leaps("run", "--policy", "v", "--task", "maze", "--size", "20x20", "--episodes", 3).code == 0
+    assert_refused(leaps("run", "--policy", "v", "--task", "maze", "--greedy"), "doesn't draw its actions")
+
+
+def test_a_policy_can_be_told_not_to_draw(leaps: Leaps) -> None:
+    leaps("baseline", "drl-abs", "--task", "stair-climber", "--steps", 100, "--out", "d")
+    words = ("run", "--policy", "d", "--task", "stair-climber", "--json")
+    drawn, best = leaps(*words).json, leaps(*words, "--greedy").json
+    assert drawn == leaps(*words).json
+    assert drawn["returns"] != best["returns"]
+    assert_refused(
+        leaps("run", "-e", "DEF run m( move m)", "--task", "maze", "--greedy"), "expected a --policy"
+    )
 
 
 def test_hyperparameters_can_be_set(leaps: Leaps) -> None:
