@@ -6,7 +6,8 @@ a compiled function keeps its signature.
 
 numba forgets a cached kernel when its own file changes, but not when a function that it calls changes in
 another file: after an edit of Karel's physics the executor would go on with the old. Here a kernel's stamp
-covers all that it can import, which, since imports point one way, is known: its layer and the layers below.
+covers all whose kernels it can call, which, since imports point one way, is known: its layer and the layers
+below. This is the only place that compiles, so that no kernel goes without.
 """
 
 import hashlib
@@ -25,8 +26,10 @@ from numba.extending import intrinsic
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parent
-LAYERS = ("dsl", "karel", "tasks")
-OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy"}
+LAYERS = ("dsl", "karel", "tasks", "embedding")
+"""folders whose kernels others call; each may import those before it, and whatever is in none of them, all"""
+OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+"""what all kernels are compiled with"""
 
 
 @cache
@@ -42,7 +45,7 @@ def _stamp_of(layers: int) -> tuple[str, int]:
 
 
 def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
-    """Make a compiled function's place in the cache depend on all that it can import."""
+    """Make a compiled function's place in the cache depend on its layer and the layers below."""
     source = Path(function.__code__.co_filename)
     layers = len(LAYERS)
     if source.is_relative_to(PACKAGE) and (layer := source.relative_to(PACKAGE).parts[0]) in LAYERS:
@@ -52,14 +55,14 @@ def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
     return compiled
 
 
-def jit(function: F) -> F:
-    """Compile `function` on first call."""
-    return cast(F, _with_stamp(numba.njit(nogil=True, **OPTIONS)(function), function))
+def jit(function: F, **options: Any) -> F:
+    """Compile `function` on first call; with more of numba's options, if given."""
+    return cast(F, _with_stamp(numba.njit(**OPTIONS, **options)(function), function))
 
 
 def inlined(function: F) -> F:
     """Compile `function` into its callers: for inner loops, where a call costs more than the work."""
-    return cast(F, _with_stamp(numba.njit(nogil=True, inline="always", **OPTIONS)(function), function))
+    return jit(function, inline="always")
 
 
 @cache

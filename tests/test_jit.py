@@ -1,11 +1,17 @@
+import ast
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import leaps
 
-ANSWER = """
+PACKAGE = Path(leaps.__file__).parent
+
+HEADING = """
 from leaps.karel.executor import run
 from leaps.evaluate import compile_programs
 from leaps.karel.world import World, Worlds
@@ -14,24 +20,98 @@ rollouts = run(compile_programs("DEF run m( turnRight m)"), Worlds.stack([world]
 print(rollouts.final.world(0).place[2])
 """
 
+SKILL_STATE = """
+import numpy as np
+from leaps.baselines.skills import _remember
+from leaps.embedding.compiled_layers import PANEL
+gate, cell, state = (np.ones(PANEL, np.float32) for _ in range(3))
+_remember(gate, gate, gate, gate, cell, state)
+print(state[0])
+"""
 
-def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(tmp_path: Path) -> None:
-    """Karel's physics is compiled into the executor, from another file."""
-    package = tmp_path / "leaps"
-    shutil.copytree(Path(leaps.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+STAMPS = """
+import json
+from leaps.baselines.skills import _decode_range as baselines
+from leaps.dsl.compiler import accepted_length as dsl
+from leaps.embedding.fast_decoder import _decode_range as embedding
+from leaps.karel.executor import _run_range as karel
+from leaps.tasks.maze import carve as tasks
+kernels = {"dsl": dsl, "karel": karel, "tasks": tasks, "embedding": embedding, "baselines": baselines}
+print(json.dumps({name: repr(kernel._cache._cache_file._source_stamp) for name, kernel in kernels.items()}))
+"""
 
-    def heading() -> str:
-        return subprocess.run(
-            [sys.executable, "-c", ANSWER], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout.strip()
 
-    assert heading() == "2"
-    assert heading() == "2"  # from the cache
-    physics = package / "karel" / "physics.py"
-    source = physics.read_text()
-    changed = source.replace(
-        "return position, (heading + _ONE) & _THREE, NOTHING", "return position, heading, NOTHING"
-    )
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy to change, with nothing compiled."""
+    return Path(shutil.copytree(PACKAGE, tmp_path / "leaps", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def output_of(code: str, package: Path) -> str:
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=package.parent, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def change(file: Path, old: str, new: str) -> None:
+    source = file.read_text()
+    changed = source.replace(old, new)
     assert changed != source
-    physics.write_text(changed)
-    assert heading() == "1"
+    file.write_text(changed)
+
+
+def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(package: Path) -> None:
+    """Karel's physics is compiled into the executor, from another file."""
+    assert output_of(HEADING, package) == "2"
+    assert output_of(HEADING, package) == "2"  # from the cache
+    change(
+        package / "karel" / "physics.py",
+        "return position, (heading + _ONE) & _THREE, NOTHING",
+        "return position, heading, NOTHING",
+    )
+    assert output_of(HEADING, package) == "1"
+
+
+def test_a_kernel_of_another_decorator_is_compiled_again_too(package: Path) -> None:
+    """Layers, which have decorators of their own, are compiled into the decoder of skills."""
+    before = output_of(SKILL_STATE, package)
+    assert 0 < float(before) < 1
+    assert output_of(SKILL_STATE, package) == before  # from the cache
+    change(
+        package / "embedding" / "compiled_layers.py",
+        "return np.float32(x * above / below)",
+        "return np.float32(0.0)",
+    )
+    assert output_of(SKILL_STATE, package) == "0.0"
+
+
+def test_a_kernel_is_kept_when_only_layers_above_it_have_changed(package: Path) -> None:
+    before = json.loads(output_of(STAMPS, package))
+
+    def outdated() -> set[str]:
+        return {
+            name for name, stamp in json.loads(output_of(STAMPS, package)).items() if stamp != before[name]
+        }
+
+    for file, reached in [
+        ("embedding/compiled_layers.py", {"embedding", "baselines"}),
+        ("tasks/snake.py", {"tasks", "embedding", "baselines"}),
+        ("karel/physics.py", {"karel", "tasks", "embedding", "baselines"}),
+        ("dsl/mask.py", {"dsl", "karel", "tasks", "embedding", "baselines"}),
+    ]:
+        source = (package / file).read_text()
+        (package / file).write_text(source + "# touched\n")
+        assert outdated() == reached, file
+        (package / file).write_text(source)
+
+
+def test_nothing_else_in_the_package_compiles() -> None:
+    """A kernel compiled by numba itself would have no stamp."""
+    for file in PACKAGE.rglob("*.py"):
+        if file == PACKAGE / "jit.py":
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.split(".")[0] == "numba" for alias in node.names), file
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numba":
+                assert [alias.name for alias in node.names] == ["types"], file

@@ -25,7 +25,7 @@ from stable_baselines3.common.utils import set_random_seed
 from leaps.baselines.networks import SMALLEST, GridEncoder
 from leaps.baselines.skills import Actions, SkillDecoder, Skills, SkillsConfig, lengths_of, load_skills
 from leaps.baselines.train import POLICY_FILE
-from leaps.baselines.vec_env import KarelVecEnv
+from leaps.baselines.vec_env import KarelVecEnv, Stepped
 from leaps.evaluate import evaluate_policy
 from leaps.files import write_atomically
 from leaps.simulation import Arrays, Observation
@@ -139,9 +139,7 @@ class SkillVecEnv(KarelVecEnv):
     def step_async(self, actions: NDArray[Any]) -> None:
         self._latents = np.asarray(actions, np.float32)
 
-    def step_wait(
-        self,
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> Stepped:
         sequences = self.decode(self._latents, 1)
         lengths = lengths_of(sequences)
         actions = np.ascontiguousarray(sequences.T, np.int64)
@@ -156,19 +154,7 @@ class SkillVecEnv(KarelVecEnv):
             truncated |= cut
             ended |= terminated | cut
             self.steps += int(active.sum())
-        self._returns += rewards
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if ended.any():
-            last = self.observe()
-            for index in np.flatnonzero(ended):
-                infos[index] = {
-                    "terminal_observation": last[index],
-                    "TimeLimit.truncated": bool(truncated[index]),
-                }
-            self.episodes += self._returns[ended].tolist()
-            self._returns[ended] = 0.0
-            self.simulation.renew(ended)
-        return self.observe(), rewards.astype(np.float32), ended, infos
+        return self._report(rewards, ended, truncated)
 
 
 class BitReplay(ReplayBuffer):

@@ -1,18 +1,13 @@
 """Skills: a VAE of the action sequences that programs perform, for HRL to choose among.
 
-Appendix "HRL", "Pretraining stage". The data are the rollouts that the program space is learned from, without
-programs and states: what was done, up to 100 actions. A latent of ten dimensions decodes to a sequence that
-ends by itself. Shapes: n sequences, t actions, l latent, h hidden.
+Appendix "HRL", "Pretraining stage"; `leaps.baselines.skill_training` is how they are learned. A latent of ten
+dimensions decodes to a sequence of up to 100 actions that ends by itself. Shapes: n sequences, t actions,
+l latent, h hidden.
 
 The decoder stands here twice: as a network, to be trained, and in compiled code, to be used. HRL decodes a
 handful of latents for every decision, for which a network's call per token would take most of the time.
 """
 
-import hashlib
-import io
-import math
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,19 +21,19 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from leaps import __version__
-from leaps.dataset import Dataset
-from leaps.embedding.fast_decoder import (
+from leaps.embedding.compiled_layers import (
     GROUP,
     PANEL,
     Floats,
     Linear,
-    _apply,
-    _contracted,
-    _dot,
-    _linear,
-    _padded,
-    _sigmoid,
-    _tanh,
+    apply,
+    contracted,
+    dot,
+    in_panels,
+    in_whole_panels,
+    padded,
+    sigmoid,
+    tanh,
 )
 from leaps.files import write_atomically
 from leaps.jit import jit
@@ -48,18 +43,12 @@ from leaps.tensors import metadata, read_about
 
 SHIPPED = Path(__file__).parent / "skills.safetensors"
 """trained on the data set of 50,000 programs"""
-SKILLS_FILE, CHECKPOINT_FILE = "skills.safetensors", "checkpoint.pt"
 ACTIONS = len(LANGUAGE.actions)
 END = ACTIONS
 """follows the last action of a sequence, and fills it up; also what comes before the first"""
 TOKENS = ACTIONS + 1
 EMBEDDING = 16
 """dimensions of a token's embedding: there are six"""
-SAVE_EVERY = 10.0
-"""seconds between checkpoints"""
-TELL_EVERY = 50
-"""updates between two reports: reading a number from a GPU waits for it"""
-_BATCH = 1000  # sequences that are judged at a time
 _GRAIN = 16  # latents that are worth another thread
 _GATES = 4
 
@@ -109,14 +98,6 @@ class SkillsConfig:
             )
         if not 0 <= self.seed < 2**31:
             raise ValueError(f"seed must be from 0 to 2^31 - 1, found {self.seed}")
-
-
-def action_sequences(data: Dataset, split: str) -> Actions:
-    """What the programs of a split did in their worlds."""
-    traces = data.traces(data.split(split))
-    assert traces.actions is not None
-    taken = traces.actions.reshape(-1, data.config.horizon)
-    return np.where(np.arange(taken.shape[1]) < traces.steps.reshape(-1, 1), taken, END).astype(np.uint8)
 
 
 def lengths_of(sequences: Actions) -> NDArray[np.int64]:
@@ -252,17 +233,17 @@ class Weights(NamedTuple):
     """[tokens]"""
 
 
-@_contracted
+@contracted
 def _remember(
     inward: Floats, kept: Floats, new: Floats, outward: Floats, cell: Floats, state: Floats
 ) -> None:
     """Take a panel of an LSTM's state one step further, from the sums of its gates."""
     for i in range(np.uint64(PANEL)):
-        cell[i] = _sigmoid(kept[i]) * cell[i] + _sigmoid(inward[i]) * _tanh(new[i])
-        state[i] = _sigmoid(outward[i]) * _tanh(cell[i])
+        cell[i] = sigmoid(kept[i]) * cell[i] + sigmoid(inward[i]) * tanh(new[i])
+        state[i] = sigmoid(outward[i]) * tanh(cell[i])
 
 
-@_contracted
+@contracted
 def _add(sums: Floats, more: Floats) -> None:
     for i in range(np.uint64(PANEL)):
         sums[i] += more[i]
@@ -311,24 +292,24 @@ def _decode_range(
             rows[row] = row
             tokens[row] = END
             features[row] = latents[begin + row]
-        _apply(weights.features, features, rows, count, feature_sums)
+        apply(weights.features, features, rows, count, feature_sums)
         for row in range(count):
             for panel in range(panels):
                 for i in range(PANEL):
                     features[row, panel * PANEL + i] = max(feature_sums[panel, row, i], np.float32(0.0))
-        _apply(weights.first_of_latent, features, rows, count, of_latent)
+        apply(weights.first_of_latent, features, rows, count, of_latent)
         first[:], second[:], first_cell[:], second_cell[:] = 0.0, 0.0, 0.0, 0.0
 
         for place in range(max_length):
-            _apply(weights.first_of_state, first, rows, count, sums)
+            apply(weights.first_of_state, first, rows, count, sums)
             for slot in range(count):
                 row = rows[slot]
                 for panel in range(_GATES * panels):
                     _add(sums[panel, slot], of_latent[panel, row])
                     _add(sums[panel, slot], weights.first_of_token[tokens[row], panel])
             _advance(sums, rows, count, first_cell, first, panels)
-            _apply(weights.second_of_input, first, rows, count, sums)
-            _apply(weights.second_of_state, second, rows, count, more)
+            apply(weights.second_of_input, first, rows, count, sums)
+            apply(weights.second_of_state, second, rows, count, more)
             for slot in range(count):
                 for panel in range(_GATES * panels):
                     _add(sums[panel, slot], more[panel, slot])
@@ -339,7 +320,7 @@ def _decode_range(
                 row = rows[slot]
                 likeliest, highest = 0, np.float32(-np.inf)
                 for token in range(TOKENS if place >= shortest else ACTIONS):
-                    logit = weights.logit_bias[token] + _dot(weights.logit_weight[token], second[row])
+                    logit = weights.logit_bias[token] + dot(weights.logit_weight[token], second[row])
                     if logit > highest:
                         likeliest, highest = token, logit
                 tokens[row] = likeliest
@@ -361,21 +342,21 @@ def _weights(decoder: Decoder, hidden: int, units: int) -> Weights:
     def gates(name: str, *biases: str) -> Linear:
         weight = numbers[name].reshape(_GATES, hidden, hidden)
         bias = sum((numbers[bias] for bias in biases), np.zeros(_GATES * hidden, np.float32))
-        return _linear(weight, bias.reshape(_GATES, hidden), units)
+        return in_panels(weight, bias.reshape(_GATES, hidden), units)
 
     of_token, of_latent = np.split(numbers.pop("lstm.weight_ih_l0"), [EMBEDDING], axis=1)
     numbers["first_of_latent"] = of_latent
     shares = numbers["embedding.weight"] @ of_token.T
     return Weights(
-        features=_linear(numbers["features.weight"][None], numbers["features.bias"][None], units),
+        features=in_panels(numbers["features.weight"][None], numbers["features.bias"][None], units),
         first_of_latent=gates("first_of_latent", "lstm.bias_ih_l0", "lstm.bias_hh_l0"),
         first_of_state=gates("lstm.weight_hh_l0"),
-        first_of_token=_padded(shares.reshape(TOKENS, _GATES, hidden), TOKENS, _GATES, units).reshape(
+        first_of_token=padded(shares.reshape(TOKENS, _GATES, hidden), TOKENS, _GATES, units).reshape(
             TOKENS, -1, PANEL
         ),
         second_of_input=gates("lstm.weight_ih_l1", "lstm.bias_ih_l1", "lstm.bias_hh_l1"),
         second_of_state=gates("lstm.weight_hh_l1"),
-        logit_weight=_padded(numbers["output.weight"], TOKENS, units),
+        logit_weight=padded(numbers["output.weight"], TOKENS, units),
         logit_bias=numbers["output.bias"],
     )
 
@@ -388,7 +369,7 @@ class SkillDecoder:
 
     def __init__(self, skills: Skills) -> None:
         self.config = skills.config
-        self._units = -(-self.config.hidden // PANEL) * PANEL
+        self._units = in_whole_panels(self.config.hidden)
         self._weights = _weights(skills.decoder, self.config.hidden, self._units)
 
     def __call__(self, latents: NDArray[np.floating[Any]], shortest: int = 0) -> Actions:
@@ -396,212 +377,13 @@ class SkillDecoder:
         if latents.ndim != 2 or latents.shape[1] != self.config.latent:
             raise ValueError(f"latents should be [n, {self.config.latent}], found {list(latents.shape)}")
         sequences = np.full((len(latents), self.config.max_length), END, np.uint8)
-        padded = _padded(latents.astype(np.float32), len(latents), self._units)
+        inputs = padded(latents.astype(np.float32), len(latents), self._units)
         share(
-            lambda first, last: _decode_range(self._weights, padded, sequences, shortest, first, last),
+            lambda first, last: _decode_range(self._weights, inputs, sequences, shortest, first, last),
             len(latents),
             grain=_GRAIN,
         )
         return sequences
-
-
-def judge(skills: Skills, sequences: Actions) -> dict[str, float]:
-    """How well sequences come back from the means of their latents, and what they cost to say, in nats."""
-    device = next(skills.parameters()).device
-    generator = torch.Generator(device).manual_seed(0)
-    order = np.argsort(lengths_of(sequences), kind="stable")  # no batch is longer than it must be
-    decode = SkillDecoder(skills)
-    sums = dict.fromkeys(("exact", "reconstruction", "kl"), 0.0)
-    same = longer = 0
-    for first in range(0, len(order), _BATCH):
-        some = sequences[order[first : first + _BATCH]]
-        longest = int(lengths_of(some).max())
-        batch = torch.from_numpy(some[:, :longest]).to(device)
-        with torch.no_grad():
-            mean, _ = skills.encode(batch)
-            noise = torch.randn(mean.shape, generator=generator, device=device)
-            reconstruction, divergence = skills.loss(batch, noise)
-        again = decode(mean.cpu().numpy())
-        sums["exact"] += int((again == some).all(axis=1).sum())
-        sums["reconstruction"] += float(reconstruction) * len(some)
-        sums["kl"] += float(divergence) * len(some)
-        same += int(((again == some) & (some != END)).sum())
-        longer += int(np.maximum(lengths_of(some), lengths_of(again)).sum())
-    return {name: total / len(sequences) for name, total in sums.items()} | {"actions": same / max(longer, 1)}
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a training tells its caller, as it goes."""
-
-    epoch: int
-    update: int
-    """of the epoch's `updates`"""
-    updates: int
-    metrics: dict[str, float]
-    """means since it last told: reconstruction (nats per sequence), kl; at an epoch's end, on held-out
-    sequences, also exact (share of sequences that come back whole) and actions (share of actions)"""
-
-
-class SkillsTrainer:
-    """A training that can be asked for one update after another, saved and resumed."""
-
-    def __init__(self, config: SkillsConfig, sequences: Actions, device: torch.device | str = "cpu") -> None:
-        if sequences.ndim != 2 or sequences.dtype != np.uint8 or not len(sequences):
-            raise ValueError(
-                f"expected sequences [n, t] of uint8, found {list(sequences.shape)} of {sequences.dtype}"
-            )
-        if int(sequences.max()) > END:
-            raise ValueError(f"actions are 0 to {ACTIONS - 1}, filled up with {END}; found {sequences.max()}")
-        if int((lengths := lengths_of(sequences)).max()) > config.max_length:
-            raise ValueError(f"max_length={config.max_length}, but a sequence has {lengths.max()} actions")
-        self.config, self.device = config, torch.device(device)
-        self.update = 0
-        with torch.random.fork_rng(devices=[]):  # layers draw their first weights from global random numbers
-            torch.manual_seed(config.seed)
-            self.skills = Skills(config).to(self.device)
-        self.optimizer = torch.optim.Adam(self.skills.parameters(), config.learning_rate)
-        self._lengths = lengths
-        self._sequences = torch.from_numpy(sequences).to(self.device)
-        self._said = hashlib.sha256(sequences.tobytes()).hexdigest()[:16]
-        self._batches: Iterator[NDArray[np.int64]] = iter(())
-
-    @property
-    def updates(self) -> int:
-        """Of an epoch."""
-        return math.ceil(len(self._lengths) / self.config.batch)
-
-    @property
-    def epoch(self) -> int:
-        """Epochs that are complete."""
-        return self.update // self.updates
-
-    @property
-    def finished(self) -> bool:
-        return self.epoch >= self.config.epochs
-
-    def _epoch_batches(self) -> list[NDArray[np.int64]]:
-        """All sequences in random order.
-
-        (Batches of similar length would be faster, but learn nothing: a sixth of the sequences is empty, a
-        sixth as long as can be, and a decoder that has just seen a batch of one kind takes all for it.)
-        """
-        rng = np.random.default_rng([self.config.seed, 0, self.epoch])
-        order = rng.permutation(len(self._lengths))
-        return [order[first : first + self.config.batch] for first in range(0, len(order), self.config.batch)]
-
-    def step(self) -> tuple[Tensor, Tensor]:
-        """One update; reconstruction and KL divergence, means over the batch.
-
-        All randomness of an update follows from its number: a resumed training is the same training.
-        """
-        batch = next(self._batches, None)
-        if batch is None:
-            self._batches = iter(self._epoch_batches()[self.update % self.updates :])
-            batch = next(self._batches)
-        drawn = int(np.random.default_rng([self.config.seed, 1, self.update]).integers(2**62))
-        generator = torch.Generator(self.device).manual_seed(drawn)
-        noise = torch.randn(len(batch), self.config.latent, generator=generator, device=self.device)
-        lengths = torch.from_numpy(self._lengths[batch])
-        sequences = self._sequences[torch.from_numpy(batch).to(self.device), : int(lengths.max())]
-        reconstruction, divergence = self.skills.loss(sequences, noise, lengths)
-        done = self.update / (self.updates * self.config.epochs)
-        beta = self.config.beta * (min(1.0, done / self.config.warm_up) if self.config.warm_up else 1.0)
-        loss = reconstruction + beta * divergence / self.config.latent
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.config.learning_rate * min(1.0, 4 * (1 - done))
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self.optimizer.step()
-        self.update += 1
-        return reconstruction.detach(), divergence.detach()
-
-    def save(self, file: Path) -> None:
-        """Write all that the next update depends on."""
-        buffer = io.BytesIO()
-        torch.save(
-            {
-                "version": __version__,
-                "config": asdict(self.config) | {"data": self._said},
-                "update": self.update,
-                "skills": self.skills.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
-            },
-            buffer,
-        )
-        write_atomically(file, buffer.getvalue())
-
-    def resume(self, file: Path) -> None:
-        """Go on where a training of the same was."""
-        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
-        try:
-            state = torch.load(file, map_location=self.device, weights_only=True)
-            theirs, version = state["config"], state["version"]
-        except Exception as error:
-            raise ValueError(damaged.format(type(error).__name__)) from None
-        if version != __version__:
-            raise ValueError(damaged.format(f"{version}, not {__version__}"))
-        mine = asdict(self.config) | {"data": self._said}
-        if different := [name for name in mine if mine[name] != theirs.get(name)]:
-            changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
-            raise ValueError(f"{file} is of a training with {changes}; use another folder")
-        try:
-            self.skills.load_state_dict(state["skills"])
-            self.optimizer.load_state_dict(state["optimizer"])
-            self.update = state["update"]
-        except (RuntimeError, KeyError, ValueError) as error:
-            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
-        self._batches = iter(())
-
-
-def train_skills(
-    config: SkillsConfig,
-    sequences: Actions,
-    held_out: Actions,
-    folder: Path,
-    device: torch.device | str = "cpu",
-    listener: Callable[[Progress], object] = id,
-    seconds: float = math.inf,
-) -> dict[str, float]:
-    """Train in a folder of its own, going on where an interrupted run of the same was.
-
-    Writes skills.safetensors, and returns how it fares on held-out sequences. After so many `seconds` it
-    stops early: what it has learned by then is written, and the next call goes on.
-    """
-    if held_out.ndim != 2 or not len(held_out):
-        raise ValueError(f"expected held-out sequences [n, t], found {list(held_out.shape)}")
-    trainer = SkillsTrainer(config, sequences, device)
-    if (folder / CHECKPOINT_FILE).exists():
-        trainer.resume(folder / CHECKPOINT_FILE)
-    judged = held_out[:: math.ceil(len(held_out) / config.judged)]
-    if judged.shape[1] != config.max_length:  # as sequences are decoded
-        kept = np.full((len(judged), config.max_length), END, np.uint8)
-        kept[:, : judged.shape[1]] = judged[:, : config.max_length]
-        judged = kept
-    begin = saved = time.perf_counter()
-    parts: list[tuple[Tensor, Tensor]] = []
-    while not trainer.finished and time.perf_counter() - begin < seconds:
-        parts.append(trainer.step())
-        update = trainer.update % trainer.updates or trainer.updates
-        if update == trainer.updates or len(parts) == TELL_EVERY:
-            means = torch.stack([torch.stack(part) for part in parts]).mean(dim=0).tolist()
-            metrics = dict(zip(("reconstruction", "kl"), means, strict=True))
-            if update == trainer.updates:
-                metrics |= {
-                    f"held_out_{name}": value for name, value in judge(trainer.skills, judged).items()
-                }
-            epoch = trainer.epoch + (update < trainer.updates)
-            listener(Progress(epoch, update, trainer.updates, metrics))
-            parts = []
-        if time.perf_counter() - saved > SAVE_EVERY:
-            trainer.save(folder / CHECKPOINT_FILE)
-            saved = time.perf_counter()
-    trainer.save(folder / CHECKPOINT_FILE)
-    metrics = judge(trainer.skills, judged)
-    on = torch.cuda.get_device_name() if trainer.device.type == "cuda" else trainer.device.type
-    about = {"metrics": metrics, "updates": trainer.update, "device": on}
-    save_skills(trainer.skills, folder / SKILLS_FILE, about)
-    return metrics
 
 
 def save_skills(skills: Skills, file: Path, said: dict[str, Any] | None = None) -> None:

@@ -18,6 +18,9 @@ from leaps.karel.world import LANGUAGE
 from leaps.simulation import Observation, Simulation
 from leaps.tasks import Task
 
+Stepped = tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
+"""what the worlds look like, rewards, whether an episode has ended, and how if it has"""
+
 
 class KarelVecEnv(VecEnv):
     """Many worlds of a task. A world whose episode has ended begins another at once."""
@@ -58,11 +61,14 @@ class KarelVecEnv(VecEnv):
     def step_async(self, actions: NDArray[np.int64]) -> None:
         self._actions = np.asarray(actions, np.int64)
 
-    def step_wait(
-        self,
-    ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(self) -> Stepped:
         rewards, terminated, truncated = self.simulation.advance(self._actions, self._everyone)
-        ended = terminated | truncated
+        return self._report(rewards, terminated | truncated, truncated)
+
+    def _report(
+        self, rewards: NDArray[np.float64], ended: NDArray[np.bool_], truncated: NDArray[np.bool_]
+    ) -> Stepped:
+        """Say what came of a step, and begin another episode where one has ended."""
         self._returns += rewards
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if ended.any():

@@ -34,7 +34,7 @@ from leaps.simulation import Observation, Simulation
 from leaps.tasks import get
 from leaps.tensors import metadata, read_about
 from tests.baselines.corridor import CORRIDOR
-from tests.baselines.test_skills import fresh, taught
+from tests.baselines.helpers import fresh, taught
 
 SMALL = HRLConfig(updates=2, worlds=4, batch=16, random=12, hidden=16, replay=1000)
 

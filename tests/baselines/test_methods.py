@@ -14,10 +14,12 @@ from leaps.baselines.ppo import PPOConfig, PPOTrainer
 from leaps.baselines.train import BaselineConfig, Training
 from leaps.baselines.viper import VIPERConfig
 from leaps.dsl.text import parse, to_line
-from leaps.evaluate import evaluate, evaluate_policy
+from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
 from leaps.karel.world import LANGUAGE, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
 
+FEW = 5
+"""worlds that these trainings are judged on"""
 SMALL = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
 ORIGINS = {"drl-abs-t": "drl-abs", "viper": "drl"}
 """what begins from something else, and from what"""
@@ -25,7 +27,7 @@ ORIGINS = {"drl-abs-t": "drl-abs", "viper": "drl"}
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train, "UNSEEN", 5)
+    monkeypatch.setattr(train, "UNSEEN", FEW)
     for name in ("PAPER", "PAPER_ABS"):
         monkeypatch.setattr(ppo, name, {"maze": SMALL, "harvester": SMALL})
         monkeypatch.setattr(hrl, name, {"maze": HRLConfig(random=16, batch=8, hidden=8)})
@@ -53,21 +55,21 @@ def trained(
 def test_a_policy_that_was_kept_is_the_one_that_was_judged(method: str, tmp_path: Path) -> None:
     result = trained(method, tmp_path / "new")
     kept = load_policy(tmp_path / "new")
-    again = evaluate_policy(kept, "maze", episodes=train.UNSEEN, seed=train.UNSEEN_SEEDS + 1)
+    again = evaluate_policy(kept, "maze", episodes=FEW, seed=UNSEEN_SEEDS + 1)
     assert again.mean_return[0] == result["return"]
 
 
 def test_a_program_that_was_kept_is_the_one_that_was_judged(tmp_path: Path) -> None:
     result = trained("naive", tmp_path)
     program = parse((tmp_path / PROGRAM_FILE).read_text(), LANGUAGE)
-    again = evaluate(program, "maze", episodes=train.UNSEEN, seed=train.UNSEEN_SEEDS + 1)
+    again = evaluate(program, "maze", episodes=FEW, seed=UNSEEN_SEEDS + 1)
     assert again.mean_return[0] == result["return"]
 
 
 def test_a_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path) -> None:
     result = trained("naive", tmp_path, task="WHILE")
     program = to_line(parse((tmp_path / PROGRAM_FILE).read_text(), LANGUAGE))
-    worlds = random_worlds(train.UNSEEN, train.UNSEEN_SEEDS + 1)
+    worlds = random_worlds(FEW, UNSEEN_SEEDS + 1)
     tokens = LANGUAGE.batch([LANGUAGE.encode(program.split())])
     assert result["return"] == behaviour_score(TEST_PROGRAMS["WHILE"], worlds)(tokens)[0][0]
 

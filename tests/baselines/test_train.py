@@ -171,6 +171,7 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"steps": 0}, "steps must be at least 1, found 0"),
+        ({"judged": 0}, "judged must be at least 1, found 0"),
         ({"seed": -1}, "seed must be from 0"),
         ({"seed": 2**31}, "seed"),
     ],

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from leaps.baselines import viper
 from leaps.baselines.policies import load_policy
 from leaps.baselines.ppo import PPOConfig, PPOTrainer
-from leaps.baselines.train import POLICY_FILE, UNSEEN_SEEDS, BaselineConfig, Trainer, Training
+from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, Training
 from leaps.baselines.tree_picture import Leaf, Question
 from leaps.baselines.viper import (
     GRID,
@@ -32,7 +32,7 @@ from leaps.baselines.viper import (
     fit_tree,
     read_tree,
 )
-from leaps.evaluate import evaluate, evaluate_policy
+from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
 from leaps.karel.observe import MARKER_PLANE
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, TURN_RIGHT

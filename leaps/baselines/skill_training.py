@@ -1,0 +1,246 @@
+"""Teach skills: how the VAE of `leaps.baselines.skills` learns what programs do.
+
+Appendix "HRL", "Pretraining stage". The data are the rollouts that the program space is learned from, without
+programs and states: what was done, up to 100 actions.
+"""
+
+import hashlib
+import io
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from leaps import __version__
+from leaps.baselines.skills import (
+    ACTIONS,
+    END,
+    Actions,
+    SkillDecoder,
+    Skills,
+    SkillsConfig,
+    lengths_of,
+    save_skills,
+)
+from leaps.dataset import Dataset
+from leaps.files import write_atomically
+
+SKILLS_FILE, CHECKPOINT_FILE = "skills.safetensors", "checkpoint.pt"
+SAVE_EVERY = 10.0
+"""seconds between checkpoints"""
+TELL_EVERY = 50
+"""updates between two reports: reading a number from a GPU waits for it"""
+_BATCH = 1000  # sequences that are judged at a time
+
+
+def action_sequences(data: Dataset, split: str) -> Actions:
+    """What the programs of a split did in their worlds."""
+    traces = data.traces(data.split(split))
+    assert traces.actions is not None
+    taken = traces.actions.reshape(-1, data.config.horizon)
+    return np.where(np.arange(taken.shape[1]) < traces.steps.reshape(-1, 1), taken, END).astype(np.uint8)
+
+
+def judge(skills: Skills, sequences: Actions) -> dict[str, float]:
+    """How well sequences come back from the means of their latents, and what they cost to say, in nats."""
+    device = next(skills.parameters()).device
+    generator = torch.Generator(device).manual_seed(0)
+    order = np.argsort(lengths_of(sequences), kind="stable")  # no batch is longer than it must be
+    decode = SkillDecoder(skills)
+    sums = dict.fromkeys(("exact", "reconstruction", "kl"), 0.0)
+    same = longer = 0
+    for first in range(0, len(order), _BATCH):
+        some = sequences[order[first : first + _BATCH]]
+        longest = int(lengths_of(some).max())
+        batch = torch.from_numpy(some[:, :longest]).to(device)
+        with torch.no_grad():
+            mean, _ = skills.encode(batch)
+            noise = torch.randn(mean.shape, generator=generator, device=device)
+            reconstruction, divergence = skills.loss(batch, noise)
+        again = decode(mean.cpu().numpy())
+        sums["exact"] += int((again == some).all(axis=1).sum())
+        sums["reconstruction"] += float(reconstruction) * len(some)
+        sums["kl"] += float(divergence) * len(some)
+        same += int(((again == some) & (some != END)).sum())
+        longer += int(np.maximum(lengths_of(some), lengths_of(again)).sum())
+    return {name: total / len(sequences) for name, total in sums.items()} | {"actions": same / max(longer, 1)}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a training tells its caller, as it goes."""
+
+    epoch: int
+    update: int
+    """of the epoch's `updates`"""
+    updates: int
+    metrics: dict[str, float]
+    """means since it last told: reconstruction (nats per sequence), kl; at an epoch's end, on held-out
+    sequences, also exact (share of sequences that come back whole) and actions (share of actions)"""
+
+
+class SkillsTrainer:
+    """A training that can be asked for one update after another, saved and resumed."""
+
+    def __init__(self, config: SkillsConfig, sequences: Actions, device: torch.device | str = "cpu") -> None:
+        if sequences.ndim != 2 or sequences.dtype != np.uint8 or not len(sequences):
+            raise ValueError(
+                f"expected sequences [n, t] of uint8, found {list(sequences.shape)} of {sequences.dtype}"
+            )
+        if int(sequences.max()) > END:
+            raise ValueError(f"actions are 0 to {ACTIONS - 1}, filled up with {END}; found {sequences.max()}")
+        if int((lengths := lengths_of(sequences)).max()) > config.max_length:
+            raise ValueError(f"max_length={config.max_length}, but a sequence has {lengths.max()} actions")
+        self.config, self.device = config, torch.device(device)
+        self.update = 0
+        with torch.random.fork_rng(devices=[]):  # layers draw their first weights from global random numbers
+            torch.manual_seed(config.seed)
+            self.skills = Skills(config).to(self.device)
+        self.optimizer = torch.optim.Adam(self.skills.parameters(), config.learning_rate)
+        self._lengths = lengths
+        self._sequences = torch.from_numpy(sequences).to(self.device)
+        self._said = hashlib.sha256(sequences.tobytes()).hexdigest()[:16]
+        self._batches: Iterator[NDArray[np.int64]] = iter(())
+
+    @property
+    def updates(self) -> int:
+        """Of an epoch."""
+        return math.ceil(len(self._lengths) / self.config.batch)
+
+    @property
+    def epoch(self) -> int:
+        """Epochs that are complete."""
+        return self.update // self.updates
+
+    @property
+    def finished(self) -> bool:
+        return self.epoch >= self.config.epochs
+
+    def _epoch_batches(self) -> list[NDArray[np.int64]]:
+        """All sequences in random order.
+
+        (Batches of similar length would be faster, but learn nothing: a sixth of the sequences is empty, a
+        sixth as long as can be, and a decoder that has just seen a batch of one kind takes all for it.)
+        """
+        rng = np.random.default_rng([self.config.seed, 0, self.epoch])
+        order = rng.permutation(len(self._lengths))
+        return [order[first : first + self.config.batch] for first in range(0, len(order), self.config.batch)]
+
+    def step(self) -> tuple[Tensor, Tensor]:
+        """One update; reconstruction and KL divergence, means over the batch.
+
+        All randomness of an update follows from its number: a resumed training is the same training.
+        """
+        batch = next(self._batches, None)
+        if batch is None:
+            self._batches = iter(self._epoch_batches()[self.update % self.updates :])
+            batch = next(self._batches)
+        drawn = int(np.random.default_rng([self.config.seed, 1, self.update]).integers(2**62))
+        generator = torch.Generator(self.device).manual_seed(drawn)
+        noise = torch.randn(len(batch), self.config.latent, generator=generator, device=self.device)
+        lengths = torch.from_numpy(self._lengths[batch])
+        sequences = self._sequences[torch.from_numpy(batch).to(self.device), : int(lengths.max())]
+        reconstruction, divergence = self.skills.loss(sequences, noise, lengths)
+        done = self.update / (self.updates * self.config.epochs)
+        beta = self.config.beta * (min(1.0, done / self.config.warm_up) if self.config.warm_up else 1.0)
+        loss = reconstruction + beta * divergence / self.config.latent
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.config.learning_rate * min(1.0, 4 * (1 - done))
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        self.update += 1
+        return reconstruction.detach(), divergence.detach()
+
+    def save(self, file: Path) -> None:
+        """Write all that the next update depends on."""
+        buffer = io.BytesIO()
+        torch.save(
+            {
+                "version": __version__,
+                "config": asdict(self.config) | {"data": self._said},
+                "update": self.update,
+                "skills": self.skills.state_dict(),
+                "optimizer": self.optimizer.state_dict(),
+            },
+            buffer,
+        )
+        write_atomically(file, buffer.getvalue())
+
+    def resume(self, file: Path) -> None:
+        """Go on where a training of the same was."""
+        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
+        try:
+            state = torch.load(file, map_location=self.device, weights_only=True)
+            theirs, version = state["config"], state["version"]
+        except Exception as error:
+            raise ValueError(damaged.format(type(error).__name__)) from None
+        if version != __version__:
+            raise ValueError(damaged.format(f"{version}, not {__version__}"))
+        mine = asdict(self.config) | {"data": self._said}
+        if different := [name for name in mine if mine[name] != theirs.get(name)]:
+            changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
+            raise ValueError(f"{file} is of a training with {changes}; use another folder")
+        try:
+            self.skills.load_state_dict(state["skills"])
+            self.optimizer.load_state_dict(state["optimizer"])
+            self.update = state["update"]
+        except (RuntimeError, KeyError, ValueError) as error:
+            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
+        self._batches = iter(())
+
+
+def train_skills(
+    config: SkillsConfig,
+    sequences: Actions,
+    held_out: Actions,
+    folder: Path,
+    device: torch.device | str = "cpu",
+    listener: Callable[[Progress], object] = id,
+    seconds: float = math.inf,
+) -> dict[str, float]:
+    """Train in a folder of its own, going on where an interrupted run of the same was.
+
+    Writes skills.safetensors, and returns how it fares on held-out sequences. After so many `seconds` it
+    stops early: what it has learned by then is written, and the next call goes on.
+    """
+    if held_out.ndim != 2 or not len(held_out):
+        raise ValueError(f"expected held-out sequences [n, t], found {list(held_out.shape)}")
+    trainer = SkillsTrainer(config, sequences, device)
+    if (folder / CHECKPOINT_FILE).exists():
+        trainer.resume(folder / CHECKPOINT_FILE)
+    judged = held_out[:: math.ceil(len(held_out) / config.judged)]
+    if judged.shape[1] != config.max_length:  # as sequences are decoded
+        kept = np.full((len(judged), config.max_length), END, np.uint8)
+        kept[:, : judged.shape[1]] = judged[:, : config.max_length]
+        judged = kept
+    begin = saved = time.perf_counter()
+    parts: list[tuple[Tensor, Tensor]] = []
+    while not trainer.finished and time.perf_counter() - begin < seconds:
+        parts.append(trainer.step())
+        update = trainer.update % trainer.updates or trainer.updates
+        if update == trainer.updates or len(parts) == TELL_EVERY:
+            means = torch.stack([torch.stack(part) for part in parts]).mean(dim=0).tolist()
+            metrics = dict(zip(("reconstruction", "kl"), means, strict=True))
+            if update == trainer.updates:
+                metrics |= {
+                    f"held_out_{name}": value for name, value in judge(trainer.skills, judged).items()
+                }
+            epoch = trainer.epoch + (update < trainer.updates)
+            listener(Progress(epoch, update, trainer.updates, metrics))
+            parts = []
+        if time.perf_counter() - saved > SAVE_EVERY:
+            trainer.save(folder / CHECKPOINT_FILE)
+            saved = time.perf_counter()
+    trainer.save(folder / CHECKPOINT_FILE)
+    metrics = judge(trainer.skills, judged)
+    on = torch.cuda.get_device_name() if trainer.device.type == "cuda" else trainer.device.type
+    about = {"metrics": metrics, "updates": trainer.update, "device": on}
+    save_skills(trainer.skills, folder / SKILLS_FILE, about)
+    return metrics

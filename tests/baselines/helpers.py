@@ -1,0 +1,56 @@
+"""What the tests of skills share: sequences to learn, and skills that know them or don't."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+
+from leaps.baselines.skill_training import SkillsTrainer
+from leaps.baselines.skills import ACTIONS, END, Actions, Skills, SkillsConfig
+
+LONGEST = 4
+SMALL = SkillsConfig(latent=3, hidden=8, max_length=LONGEST, epochs=2, batch=16, seed=3)
+LEARNING = SkillsConfig(
+    latent=4, hidden=32, max_length=LONGEST, beta=0.2, warm_up=0.5, learning_rate=1e-2, batch=64, epochs=60
+)
+
+
+def filled(*sequences: tuple[int, ...], length: int = LONGEST) -> Actions:
+    rows = np.full((len(sequences), length), END, np.uint8)
+    for row, sequence in zip(rows, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return rows
+
+
+REPEATED = filled((), *((action,) * times for action in range(ACTIONS) for times in range(1, LONGEST + 1)))
+"""every action, once to four times, and nothing at all"""
+
+
+def fresh(config: SkillsConfig = SMALL, seed: int = 0, scale: float = 1.0) -> Skills:
+    """A network that has learned nothing; a larger scale makes it decide more wildly."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        skills = Skills(config).eval()
+    with torch.no_grad():
+        for weight in skills.parameters():
+            weight.mul_(scale)
+    return skills
+
+
+@cache
+def taught() -> Skills:
+    """Skills that know the repeated actions."""
+    torch.set_num_threads(1)
+    trainer = SkillsTrainer(LEARNING, np.repeat(REPEATED, 20, axis=0))
+    while not trainer.finished:
+        trainer.step()
+    return trainer.skills.eval()
+
+
+def latents(count: int, dimensions: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=(count, dimensions)).astype(np.float32)
+
+
+def weights(skills: Skills) -> torch.Tensor:
+    return torch.cat([tensor.flatten() for tensor in skills.state_dict().values()])
