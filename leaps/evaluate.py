@@ -25,6 +25,12 @@ Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
 """a text, a tree, several of them, or token ids [programs, length]"""
 
 
+UNSEEN = 1000
+"""worlds that a reported return is of"""
+UNSEEN_SEEDS = 3 * 2**40
+"""their seed is this plus that of the search or the training, which draws its own worlds from others"""
+
+
 class Policy(Protocol):
     """What chooses actions by what it sees of the worlds: a network, a tree."""
 

@@ -13,6 +13,8 @@ from leaps.baselines.hrl import HRLConfig, HRLTrainer
 from leaps.baselines.naive import Naive, NaiveConfig, behaviour_score, task_score
 from leaps.baselines.policies import load_origin, load_policy
 from leaps.baselines.ppo import NeuralPolicy, PPOConfig, PPOTrainer
+from leaps.baselines.skill_training import SKILLS_FILE
+from leaps.baselines.skills import load_skills
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, named
 from leaps.baselines.viper import VIPERConfig, VIPERTrainer
 from leaps.dsl.text import parse, to_indented
@@ -88,7 +90,7 @@ class Options:
 
     device: str = "cpu"
     origin: Path | None = None
-    """the folder of another training, to begin from or to imitate"""
+    """the folder of another training, to begin from, to imitate, or to choose skills from"""
     changes: Mapping[str, str] = field(default_factory=dict)
     """hyperparameters other than the paper's"""
 
@@ -150,9 +152,11 @@ def _naive(config: BaselineConfig, options: Options) -> Trainer:
 
 
 def _hrl(config: BaselineConfig, options: Options, paper: Mapping[str, HRLConfig]) -> Trainer:
-    _needs_no_origin(config, options)
     settings = changed(paper.get(config.task, HRLConfig()), options.changes)
-    return HRLTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
+    skills = None if options.origin is None else load_skills(options.origin / SKILLS_FILE)
+    return HRLTrainer(
+        config.method, get(config.task), settings, config.seed, config.size, options.device, skills
+    )
 
 
 def _viper(config: BaselineConfig, options: Options) -> Trainer:
@@ -172,7 +176,9 @@ def _viper(config: BaselineConfig, options: Options) -> Trainer:
 
 def _needs_no_origin(config: BaselineConfig, options: Options) -> None:
     if options.origin is not None:
-        raise ValueError(f"--from: {config.method} begins with nothing; expected drl-abs-t or viper")
+        raise ValueError(
+            f"--from: {config.method} begins with nothing; expected drl-abs-t, viper, hrl or hrl-abs"
+        )
 
 
 METHODS = {

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import torch
 
 from leaps import __version__
+from leaps.evaluate import UNSEEN, UNSEEN_SEEDS
 from leaps.files import write_atomically
 
 CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (
@@ -28,10 +29,6 @@ CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (
     "policy.safetensors",
     "result.json",
 )
-UNSEEN = 1000
-"""worlds that what was learned is judged on"""
-# Worlds come from a seed; those of the judgement are those that programs are judged on.
-UNSEEN_SEEDS = 3 * 2**40
 SAVE_EVERY = 10.0
 """seconds between checkpoints"""
 POINTS = 200
@@ -81,10 +78,13 @@ class BaselineConfig:
     steps: int = 2_000_000
     """environment steps"""
     size: tuple[int, int] | None = None
+    judged: int | None = None
+    """worlds that what was learned is judged on; as many as programs are, if not given"""
 
     def __post_init__(self) -> None:
-        if self.steps < 1:
-            raise ValueError(f"steps must be at least 1, found {self.steps}")
+        for name in ("steps", "judged"):
+            if (value := getattr(self, name)) is not None and value < 1:
+                raise ValueError(f"{name} must be at least 1, found {value}")
         if not 0 <= self.seed < 2**31:
             raise ValueError(f"seed must be from 0 to 2^31 - 1, found {self.seed}")
 
@@ -180,7 +180,7 @@ class Training:
                 self.save()
                 saved = time.perf_counter()
         self.save()
-        judged = self.trainer.judge(UNSEEN, UNSEEN_SEEDS + self.config.seed)
+        judged = self.trainer.judge(self.config.judged or UNSEEN, UNSEEN_SEEDS + self.config.seed)
         result = {
             "task": self.config.task,
             "method": self.config.method,

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -20,6 +20,9 @@ from leaps import __version__
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE
+
+if TYPE_CHECKING:
+    from leaps.dataset import Dataset
 
 app = typer.Typer(
     help="Programs as policies: short, readable programs that solve tasks.",
@@ -54,6 +57,7 @@ SizeOption = Annotated[
         help="Height and width of the world, walls included; the task's own by default.",
     ),
 ]
+DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="A data set of `leaps data`.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
 
 
@@ -94,6 +98,12 @@ def parse_size(text: str | None) -> tuple[int, int] | None:
     if not match:
         raise ValueError(f"--size: expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
     return int(match[1]), int(match[2])
+
+
+def load_data(folder: Path) -> "Dataset":
+    from leaps.dataset import Dataset
+
+    return Dataset.load(folder)
 
 
 def check_device(device: str) -> None:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leaps.cli.app import (
+    DataOption,
     JsonOption,
     SizeOption,
     TaskOption,
     app,
     check_device,
+    load_data,
     out,
     parse_size,
     print_json,
@@ -61,9 +63,7 @@ def baseline(
     size: SizeOption = None,
     origin: Annotated[
         Path | None,
-        typer.Option(
-            "--from", metavar="DIR", help="A training to go on from (drl-abs-t) or imitate (viper)."
-        ),
+        typer.Option("--from", metavar="DIR", help="A training to begin from: see below."),
     ] = None,
     change: Annotated[
         list[str] | None,
@@ -81,7 +81,8 @@ def baseline(
     """Train a baseline on a task, and say how well it does on worlds that it was not trained on.
 
     Its hyperparameters are those that the paper found best for the task. An interrupted training goes on
-    where it was when the same command is given again.
+    where it was when the same command is given again. drl-abs-t goes on with a policy of drl-abs on another
+    task, viper imitates a policy, hrl and hrl-abs can use skills of your own: give their folder with --from.
 
       leaps baseline drl-abs --task maze --set entropy=0.01
       leaps run --policy out/drl-abs-maze-0 --task maze --size 100x100
@@ -122,3 +123,46 @@ def baseline(
         f"{result['seconds']:.0f} s"
     )
     out.print(f"kept in {folder}: what was learned, its curve and its configuration", style="dim")
+
+
+@app.command()
+def skills(
+    data: DataOption,
+    to: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="The training's folder; an unfinished one goes on.")
+    ],
+    epochs: Annotated[int, typer.Option("--epochs", min=1)] = 20,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Sequences per update; 512 suit a GPU.")] = 128,
+    rate: Annotated[float, typer.Option("--rate", help="Of learning; 0.001 suits batches of 512.")] = 3e-4,
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
+    device: Annotated[str, typer.Option("--device", help="cpu or cuda.")] = "cpu",
+    json_: JsonOption = False,
+) -> None:
+    """Learn skills from a data set's rollouts: the sequences of actions that hrl and hrl-abs choose among.
+
+    Those that come with the package were made so, on a GPU; `leaps baseline hrl --from DIR` uses others.
+    """
+    from leaps.baselines.skill_training import SKILLS_FILE, action_sequences, train_skills
+    from leaps.baselines.skill_training import Progress as Update
+    from leaps.baselines.skills import SkillsConfig
+
+    check_device(device)
+    config = SkillsConfig(epochs=epochs, batch=batch, learning_rate=rate, seed=seed)
+    dataset = load_data(data)
+    with progress_bar() as bar:
+        shown = bar.add_task("epoch 1", total=None, said="")
+
+        def show(update: Update) -> None:
+            said = "  ".join(f"{name} {value:.3f}" for name, value in list(update.metrics.items())[:2])
+            words = f"epoch {update.epoch} of {epochs}"
+            bar.update(shown, description=words, completed=update.update, total=update.updates, said=said)
+
+        train, held_out = (action_sequences(dataset, split) for split in ("train", "validation"))
+        found = train_skills(config, train, held_out, to, device, show)
+    if json_:
+        print_json({"out": str(to), **found})
+        return
+    out.print(
+        f"{found['exact']:.1%} of unseen sequences come back whole, {found['actions']:.1%} of their actions"
+    )
+    out.print(f"kept in {to / SKILLS_FILE}", style="dim")

@@ -14,11 +14,13 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from leaps.cli.app import (
+    DataOption,
     ExpressionOption,
     FileArgument,
     JsonOption,
     app,
     check_device,
+    load_data,
     out,
     print_json,
     progress_bar,
@@ -36,7 +38,6 @@ SpaceOption = Annotated[
         "--space", help="A shipped variant (leaps, p, pr, pl), a file of weights, or a training's folder."
     ),
 ]
-DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="A data set of `leaps data`.")]
 
 
 def show(bar: Progress, task: TaskID, done: int) -> None:
@@ -84,12 +85,6 @@ def data(
         f"{summary['programs_with_an_untaken_branch']:,} programs have a branch that no world tried takes"
     )
     out.print(f"see {to / MANIFEST_FILE} and {to / 'lengths.png'}", style="dim")
-
-
-def load_data(folder: Path) -> "Dataset":
-    from leaps.dataset import Dataset
-
-    return Dataset.load(folder)
 
 
 @app.command()

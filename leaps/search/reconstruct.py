@@ -11,6 +11,7 @@ from leaps.evaluate import compile_programs
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import random_worlds
 from leaps.search.cem import CEM, CEMConfig
+from leaps.search.random_search import RandomSearch
 from leaps.search.search import VALID_BONUS
 
 TEST_PROGRAMS = {
@@ -53,22 +54,33 @@ class Reconstruction:
     iterations: int
 
 
+class _Likeness:
+    """Scores points by R_mat of what they decode to and a given program, on ten random worlds."""
+
+    def __init__(self, space: Space, program: str, count: int, seed: int) -> None:
+        self.space, self.worlds = space, random_worlds(WORLDS, seed)
+        self.wanted = run(compile_programs([program] * count), self.worlds, HORIZON, want_actions=True)
+
+    def __call__(self, points: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+        """Points [count, dimensions] → programs [count, length] and their R_mat [count]."""
+        tokens = self.space.decode(points)
+        found = run(compile_karel(tokens), self.worlds, HORIZON, want_actions=True)
+        return tokens, np.asarray(match(found, self.wanted).mean(axis=1))
+
+
 def reconstruct(
     space: Space, program: str, config: CEMConfig, seed: int, iterations: int = 1000
 ) -> Reconstruction:
     """Search the space for the behaviour of `program`, by R_mat on ten random worlds."""
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, found {iterations}")
-    worlds = random_worlds(WORLDS, seed)
-    wanted = run(compile_programs([program] * config.population), worlds, HORIZON, want_actions=True)
+    score = _Likeness(space, program, config.population, seed)
     cem = CEM(config, space.dimensions, seed)
     best = Reconstruction(np.zeros(0, np.uint8), np.zeros(0, np.float32), -1.0, 0)
     perfect = 0
     for iteration in range(1, iterations + 1):
         points = cem.ask()
-        tokens = space.decode(points)
-        found = run(compile_karel(tokens), worlds, HORIZON, want_actions=True)
-        scores = match(found, wanted).mean(axis=1)
+        tokens, scores = score(points)
         top = int(scores.argmax())
         if scores[top] > best.r_mat:
             best = Reconstruction(tokens[top], points[top], float(scores[top]), iteration)
@@ -77,3 +89,11 @@ def reconstruct(
             break
         cem.tell(points, scores + VALID_BONUS)
     return best
+
+
+def reconstruct_at_random(space: Space, program: str, count: int, seed: int) -> Reconstruction:
+    """The best of so many random points of the space: the paper's ablation of the search."""
+    points = RandomSearch(count, space.dimensions, seed).ask()
+    tokens, scores = _Likeness(space, program, count, seed)(points)
+    top = int(scores.argmax())
+    return Reconstruction(tokens[top], points[top], float(scores[top]), 1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from leaps import parallel
 from leaps.dsl.mask import SHORTEST
 from leaps.embedding.fast_decoder import LONGEST
-from leaps.evaluate import evaluate
+from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search.methods import Method, Setting, get_method
 from leaps.search.objective import PERFECT, Objective
@@ -21,8 +21,6 @@ from leaps.search.search import Programs, Scores, Search
 from leaps.search.simplify import simplify
 from leaps.tasks import Task, get
 
-UNSEEN = 1000
-"""worlds that the final program is judged on"""
 CHECKED = 1000
 """fresh worlds on which a good program is checked"""
 CHECKS = 10
@@ -42,7 +40,7 @@ SHORTLIST = 16
 
 # Worlds come from a seed; those of the search, of its checks and of the final judgement never meet.
 MOST_SEEDS = 2**40
-_SEARCH, _CHECK, _UNSEEN = (purpose * MOST_SEEDS for purpose in (1, 2, 3))
+_SEARCH, _CHECK = MOST_SEEDS, 2 * MOST_SEEDS
 
 
 @dataclass(frozen=True)
@@ -285,7 +283,7 @@ class Run:
             program = self._simplified(program)
         seconds = self._seconds
         unseen = evaluate(
-            program[None], self.task, episodes=UNSEEN, seed=_UNSEEN + self.config.seed, size=self.size
+            program[None], self.task, episodes=UNSEEN, seed=UNSEEN_SEEDS + self.config.seed, size=self.size
         )
         return Solution(
             self.config,

@@ -148,7 +148,7 @@ def test_the_wrong_origin_is_refused(tmp_path: Path) -> None:
     for method, origin, said in (
         ("drl-abs-t", "drl", "expected a policy of drl-abs, found one of 'drl'"),
         ("viper", "viper", "viper imitates drl, drl-fcn or drl-abs"),
-        ("drl", "drl", "drl begins with nothing; expected drl-abs-t or viper"),
+        ("drl", "drl", "drl begins with nothing; expected drl-abs-t, viper"),
     ):
         with pytest.raises(ValueError, match=said):
             get_method(method).build(BaselineConfig(method, "maze"), Options(origin=tmp_path / origin))

@@ -85,6 +85,17 @@ def test_a_policy_can_be_told_not_to_draw(leaps: Leaps) -> None:
     )
 
 
+def test_skills_are_learned_from_a_data_set_and_chosen_from(leaps: Leaps) -> None:
+    leaps("data", "--programs", 40, "--out", "data")
+    done = leaps("skills", "--data", "data", "--out", "s", "--epochs", 1, "--json")
+    assert (done.code, done.json["out"]) == (0, "s")
+    assert 0 <= done.json["exact"] <= 1
+    words = ("baseline", "hrl-abs", "--task", "maze", "--steps", 50, "--json")
+    own, shipped = leaps(*words, "--from", "s", "--out", "a").json, leaps(*words, "--out", "b").json
+    assert own["config"]["settings"]["skills"] != shipped["config"]["settings"]["skills"]
+    assert leaps("run", "--policy", "a", "--task", "maze", "--episodes", 3).code == 0
+
+
 def test_hyperparameters_can_be_set(leaps: Leaps) -> None:
     done = leaps("baseline", "drl-abs", "--task", "maze", "--steps", 100, "--set", "memory=7", "--set",
                  "clip=0.3", "--json")  # fmt: skip
@@ -116,8 +127,9 @@ def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None
         (["drl", "--task", "maze", "--set", "epoch=3"], "unknown setting 'epoch'; expected one of clip,"),
         (["viper", "--task", "maze"], "give its folder with --from"),
         (["viper", "--task", "maze", "--from", "nowhere"], "no policy in 'nowhere'"),
+        (["hrl", "--task", "maze", "--from", "nowhere"], "no skills: "),
         (["drl-abs-t", "--task", "maze"], "give its folder with --from"),
-        (["drl", "--task", "maze", "--from", "x"], "drl begins with nothing; expected drl-abs-t or viper"),
+        (["drl", "--task", "maze", "--from", "x"], "drl begins with nothing; expected drl-abs-t, viper"),
         (["naive", "--task", "maze", "--device", "abacus"], "expected cpu or cuda, found 'abacus'"),
     ],
 )

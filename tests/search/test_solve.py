@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 import leaps
 from leaps import parallel
 from leaps.dsl.text import parse
-from leaps.evaluate import evaluate
+from leaps.evaluate import UNSEEN, evaluate
 from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.search.methods import METHODS
 from leaps.search.objective import PERFECT, Objective
-from leaps.search.solve import UNSEEN, Run, Solution, SolveConfig, Step, solve, work, work_all
+from leaps.search.solve import Run, Solution, SolveConfig, Step, solve, work, work_all
 from leaps.tasks import Task, get
 from tests.embedding.helpers import needs_shipped_weights
 
