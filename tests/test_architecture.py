@@ -27,6 +27,7 @@ ORDER = [
     {"search"},
     {"explore"},
     {"baselines"},
+    {"experiments"},
     {"trajectory"},
     {"figures"},
     {"cli"},

@@ -123,9 +123,16 @@ def changed(settings: Settings, changes: Mapping[str, str]) -> Settings:
     return replace(settings, **values)
 
 
+def _best_for(task: str, paper: Mapping[str, Settings], otherwise: Settings) -> Settings:
+    """What the paper found best for a task, or for the one that it is a variant of."""
+    if task in paper:  # a reconstruction test, too
+        return paper[task]
+    return paper.get(get(task).variant_of or task, otherwise)
+
+
 def _ppo(config: BaselineConfig, options: Options, paper: Mapping[str, PPOConfig]) -> Trainer:
     _needs_no_origin(config, options)
-    settings = changed(paper.get(config.task, PPOConfig()), options.changes)
+    settings = changed(_best_for(config.task, paper, PPOConfig()), options.changes)
     return PPOTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
 
 
@@ -145,14 +152,14 @@ def _transfer(config: BaselineConfig, options: Options) -> Trainer:
 def _naive(config: BaselineConfig, options: Options) -> Trainer:
     _needs_no_origin(config, options)
     paper = naive.PAPER | naive.PAPER_TESTS
-    settings = replace(paper.get(config.task, NaiveConfig()), steps=config.steps)
+    settings = replace(_best_for(config.task, paper, NaiveConfig()), steps=config.steps)
     return NaiveTrainer(
         changed(settings, options.changes), config.task, config.seed, config.size, options.device
     )
 
 
 def _hrl(config: BaselineConfig, options: Options, paper: Mapping[str, HRLConfig]) -> Trainer:
-    settings = changed(paper.get(config.task, HRLConfig()), options.changes)
+    settings = changed(_best_for(config.task, paper, HRLConfig()), options.changes)
     skills = None if options.origin is None else load_skills(options.origin / SKILLS_FILE)
     return HRLTrainer(
         config.method, get(config.task), settings, config.seed, config.size, options.device, skills
@@ -169,7 +176,7 @@ def _viper(config: BaselineConfig, options: Options) -> Trainer:
     teacher = load_policy(options.origin)
     if not isinstance(teacher, NeuralPolicy):
         raise ValueError(f"viper imitates drl, drl-fcn or drl-abs; {options.origin} holds something else")
-    settings = changed(viper.PAPER.get(config.task, VIPERConfig()), options.changes)
+    settings = changed(_best_for(config.task, viper.PAPER, VIPERConfig()), options.changes)
     teacher_name = named(read_about(options.origin / POLICY_FILE))
     return VIPERTrainer(task, teacher, settings, config.seed, config.size, teacher_name)
 

@@ -1,6 +1,7 @@
 """The command line."""
 
 from leaps.cli import baseline as baseline
+from leaps.cli import experiment as experiment
 from leaps.cli import programs as programs
 from leaps.cli import search as search
 from leaps.cli import space as space

@@ -11,7 +11,7 @@ from leaps.tasks.one_stroke import ONE_STROKE
 from leaps.tasks.seeder import SEEDER
 from leaps.tasks.snake import SNAKE
 from leaps.tasks.stair_climber import STAIR_CLIMBER
-from leaps.tasks.task import Task
+from leaps.tasks.task import SHARE, Task
 from leaps.tasks.top_off import TOP_OFF
 
 PAPER = {task.name: task for task in (STAIR_CLIMBER, FOUR_CORNER, TOP_OFF, MAZE, CLEAN_HOUSE, HARVESTER)}
@@ -22,7 +22,14 @@ VARIANTS = {task.name: task for task in (MAZE_FROM_CORNER, HARVESTER_SUBSETS)}
 
 
 def get(name: str) -> Task:
-    """Find a task by name."""
+    """Find a task by name; `top-off@0.25` draws from a quarter of its configurations only."""
+    name, shared, share = name.partition(SHARE)
+    if shared:
+        try:
+            fraction = float(share)
+        except ValueError:
+            raise ValueError(f"expected a share of configurations after {SHARE}, found {share!r}") from None
+        return get(name).seen(fraction)
     known = {**TASKS, **VARIANTS}
     if name in known:
         return known[name]

@@ -74,6 +74,7 @@ HARVESTER = Task(
 HARVESTER_SUBSETS = replace(
     HARVESTER,
     name="harvester-subsets",
+    variant_of="harvester",
     summary="pick up all markers, which lie in about half of the cells",
     sample=sample_subset,
     configuration=configuration,

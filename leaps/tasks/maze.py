@@ -114,6 +114,7 @@ MAZE = Task(
 MAZE_FROM_CORNER = replace(
     MAZE,
     name="maze-from-corner",
+    variant_of="maze",
     summary="find the marker in a random maze, starting in its bottom left corner",
     sample=sample_from_corner,
 )

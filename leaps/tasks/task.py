@@ -27,6 +27,8 @@ sample_at, configuration_at = function_at(SAMPLE_TYPE), function_at(CONFIGURATIO
 
 LARGEST = 1000
 """cells along a side that a world may have"""
+SHARE = "@"
+"""stands between a task's name and the share of its configurations that are seen"""
 
 
 def nothing_more(stream: Stream, world: World) -> None:
@@ -80,6 +82,8 @@ class Task:
     configuration_bits: Callable[[tuple[int, int]], int] | None = None
     seen_share: float = 1.0
     """share of the configurations that `worlds` draws from"""
+    variant_of: str | None = None
+    """the task that this one differs from only in how a world is drawn"""
 
     def horizon(self, size: tuple[int, int] | None = None) -> int:
         """How many actions a rollout may take: ten times the cells of the grid."""
@@ -110,10 +114,15 @@ class Task:
         The paper's appendix "Generalization to Unseen Configurations": search with this, test without.
         """
         if self.configuration_bits is None:
-            raise ValueError(f"{self.name} has no configurations to split; top-off and harvester do")
+            raise ValueError(f"{self.name} has no configurations to split; top-off and harvester-subsets do")
         if not 0 < fraction <= 1:
             raise ValueError(f"the share of seen configurations must be in (0, 1], found {fraction}")
-        return replace(self, seen_share=fraction)
+        return replace(
+            self,
+            name=f"{self.name}{SHARE}{fraction:g}",
+            seen_share=fraction,
+            variant_of=self.variant_of or self.name,
+        )
 
     @cached_property
     def hooks(self) -> Hooks:

@@ -121,3 +121,25 @@ def test_an_unknown_task_lists_the_known_ones() -> None:
 def test_a_negative_seed_is_refused() -> None:
     with pytest.raises(ValueError, match="a seed is 0 or more"):
         TASKS["maze"].worlds(1, seed=-1)
+
+
+def test_a_name_can_ask_for_a_share_of_the_configurations() -> None:
+    task = get("top-off@0.25")
+    assert (task.name, task.seen_share, task.variant_of) == ("top-off@0.25", 0.25, "top-off")
+    assert get(task.name) == task
+    assert get("harvester-subsets@0.05").variant_of == "harvester"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("top-off@", "expected a share of configurations after @, found ''"),
+        ("top-off@some", "found 'some'"),
+        ("top-off@2", r"must be in \(0, 1\], found 2"),
+        ("maze@0.5", "maze has no configurations to split; top-off and harvester-subsets do"),
+        ("topoff@0.5", "did you mean 'top-off'"),
+    ],
+)
+def test_shares_that_make_no_sense_are_refused(name: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        get(name)

@@ -1,0 +1,135 @@
+"""The command that makes the paper's tables again: experiment."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from leaps.cli.app import JsonOption, app, check_device, err, out, print_json, progress_bar
+
+if TYPE_CHECKING:
+    from leaps.experiments.catalogue import Experiment
+    from leaps.experiments.run import Outcome, Progress
+    from leaps.experiments.table import Rows
+
+
+def _names(text: str | None) -> list[str] | None:
+    """Read names that commas separate."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+@app.command()
+def experiment(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Which; without one, they are listed.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option("--seeds", help="Of each row; by default the paper's 5, or 32 for peers.")
+    ] = None,
+    tasks: Annotated[str | None, typer.Option("--tasks", metavar="A,B", help="Some columns only.")] = None,
+    methods: Annotated[str | None, typer.Option("--methods", metavar="A,B", help="Some rows only.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A miniature of it all, to try how it goes.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", min=1, help="Processes on this machine; one per core by default.")
+    ] = None,
+    backend: Annotated[str, typer.Option("--backend", help="local, dask or ray.")] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of the Dask scheduler or the Ray cluster.")
+    ] = None,
+    results: Annotated[Path, typer.Option("--results", metavar="DIR", help="Where results are kept.")] = Path(
+        "results"
+    ),
+    work: Annotated[
+        Path, typer.Option("--work", metavar="DIR", help="Where trainings live; shared by all workers.")
+    ] = Path("out/experiments"),
+    device: Annotated[str, typer.Option("--device", help="That trainings run on: cpu or cuda.")] = "cpu",
+    json_: JsonOption = False,
+) -> None:
+    """Make a table of the paper again, or some of its rows and columns.
+
+    A table is a list of cells, each one method on one task with one seed. What is in the results is not
+    computed again, so an interrupted experiment goes on where it was. For instance:
+
+      leaps experiment tasks --methods leaps,leaps-rand-8 --seeds 5
+      leaps experiment tasks --quick
+      leaps experiment karel-hard --backend dask --address tcp://10.0.0.1:8786
+    """
+    from leaps.experiments.catalogue import EXPERIMENTS, get_experiment
+
+    if name is None:
+        if json_:
+            print_json({key: one.summary for key, one in EXPERIMENTS.items()})
+        else:
+            list_experiments(list(EXPERIMENTS.values()))
+        return
+    from leaps.experiments.backends import connect
+    from leaps.experiments.run import run
+    from leaps.experiments.store import Store
+    from leaps.experiments.table import tabulate
+
+    chosen = get_experiment(name)
+    cells = chosen.cells(_names(methods), _names(tasks), seeds, quick)
+    check_device(device)
+    store = Store(results)
+    place = connect(backend, address, jobs)
+    try:
+        with progress_bar() as bar:
+            shown = bar.add_task(name, total=len(cells), said="")
+
+            def show(progress: "Progress") -> None:
+                bar.update(shown, total=progress.cells, completed=progress.done, said=progress.cell.name)
+                if progress.failure is not None:
+                    err.print(f"{progress.cell.name} failed: {progress.failure}", markup=False, style="red")
+
+            outcome = run(cells, store, place, work, device, show)
+    finally:
+        place.close()
+    for file in store.aside:
+        err.print(f"could not be read, and was computed again; it is kept as {file}", markup=False)
+    rows = tabulate(chosen, [outcome.results[cell] for cell in cells if cell in outcome.results])
+    if json_:
+        print_json(summary_of(chosen, outcome, rows))
+    else:
+        print_table(chosen, rows)
+        if outcome.failures:
+            out.print(f"{len(outcome.failures)} cells failed; the same command tries them again", style="red")
+    if outcome.failures:
+        raise typer.Exit(1)
+
+
+def list_experiments(experiments: "list[Experiment]") -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    for one in experiments:
+        table.add_row(one.name, f"{one.summary}: {', '.join(one.methods)}")
+    out.print(table)
+
+
+def summary_of(chosen: "Experiment", outcome: "Outcome", rows: "Rows") -> dict[str, Any]:
+    return {
+        "experiment": chosen.name,
+        "cells": len(outcome.results),
+        "computed": outcome.computed,
+        "failures": {cell.name: message for cell, message in outcome.failures.items()},
+        "returns": {
+            method: {task: entry.returns for task, entry in row.items()} for method, row in rows.items()
+        },
+    }
+
+
+def print_table(chosen: "Experiment", rows: "Rows") -> None:
+    """Mean and deviation of every entry, above what was reported."""
+    from leaps.experiments.paper import REPORTED
+
+    table = Table(title=chosen.summary, title_justify="left", box=None, header_style="bold")
+    table.add_column("")
+    for task in chosen.tasks:
+        table.add_column(task, justify="right")
+    for method, row in rows.items():
+        table.add_row(method, *(str(row.get(task, "–")) for task in chosen.tasks))
+        if theirs := REPORTED.get(chosen.name, {}).get(method):
+            table.add_row("  reported", *(str(theirs[task]) for task in chosen.tasks), style="dim")
+    out.print(table)

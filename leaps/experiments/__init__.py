@@ -1,0 +1,1 @@
+"""Every table and figure of the paper as data, and what runs it."""

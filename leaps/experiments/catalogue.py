@@ -1,0 +1,222 @@
+"""The experiments by name: every table as the list of its cells, and nothing else."""
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from leaps.experiments import computing
+from leaps.experiments.cell import Cell, Option, cell
+from leaps.experiments.computing import LENGTHS, SEARCHES, SPACES, Job, Values
+from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.tasks import HARD, PAPER
+
+SEEDS = 5
+"""the paper's"""
+MANY_SEEDS = 32
+"""those of searches that are compared with each other, as in later work"""
+NEURAL = ("drl", "drl-abs", "drl-abs-t", "hrl", "hrl-abs")
+BASELINES = (*NEURAL, "naive", "viper")
+PEERS = ("hc", "cebs", "ours")
+"""what came after the paper, and ours"""
+LARGE, QUICK_SIZE = "100x100", "20x20"
+TRANSFER_STEPS = 1_000_000
+"""before a transfer, and after"""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table."""
+
+    name: str
+    summary: str
+    methods: tuple[str, ...]
+    """its rows"""
+    tasks: tuple[str, ...]
+    """its columns"""
+    entries: Callable[[str, str, int, bool], list[Cell]]
+    """method, task, seed, quick → the cells that make up one number of one seed"""
+    compute: Callable[[Job], Values]
+    needs: Callable[[Cell], tuple[Cell, ...]] = lambda cell: ()  # noqa: ARG005
+    """cells whose results a cell needs"""
+    seeds: Callable[[str], int] = lambda method: SEEDS  # noqa: ARG005
+    """how many a row has by default"""
+
+    def cells(
+        self,
+        methods: Sequence[str] | None = None,
+        tasks: Sequence[str] | None = None,
+        seeds: int | None = None,
+        quick: bool = False,
+    ) -> list[Cell]:
+        """The cells of a table or of some of its rows and columns, the first seed of all first."""
+        rows = _chosen("method", methods, self.methods)
+        columns = _chosen("task", tasks, self.tasks)
+        if seeds is not None and seeds < 1:
+            raise ValueError(f"seeds must be at least 1, found {seeds}")
+        wanted = {row: seeds or (1 if quick else self.seeds(row)) for row in rows}
+        return [
+            entry
+            for seed in range(max(wanted.values()))
+            for row in rows
+            for column in columns
+            if seed < wanted[row]
+            for entry in self.entries(row, column, seed, quick)
+        ]
+
+
+def _chosen(kind: str, asked: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    if asked is None:
+        return known
+    if not asked:
+        raise ValueError(f"expected at least one {kind} of {', '.join(known)}")
+    for name in asked:
+        if name not in known:
+            raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(known)}")
+    return tuple(name for name in known if name in asked)
+
+
+# Quick cells are cells of their own, which say how little they did.
+QUICK_BUDGET = 2_000
+"""evaluations of a search"""
+QUICK_STEPS, QUICK_STEPS_HRL = 10_000, 2_000
+"""of a training; SAC learns so much more from each that it takes as long for fewer"""
+QUICK_JUDGED = 50
+"""worlds that a trained policy is judged on"""
+
+
+def _quick(method: str) -> dict[str, Option]:
+    if method in ("leaps-rand-8", "leaps-rand-64"):  # nothing is quicker
+        return {}
+    if method in SEARCHES:
+        return {"budget": QUICK_BUDGET}
+    return {"judged": QUICK_JUDGED, "steps": QUICK_STEPS_HRL if method.startswith("hrl") else QUICK_STEPS}
+
+
+def _amount(one: Cell) -> dict[str, Option]:
+    """The options that say how much is done: what is quick needs only what is quick."""
+    return {name: value for name, value in one.options if name in ("budget", "judged", "steps")}
+
+
+def _task_entries(method: str, task: str, seed: int, quick: bool, experiment: str = "tasks") -> list[Cell]:
+    options = _quick(method) if quick else {}
+    if method != "drl-abs-t":
+        return [cell(experiment, method, task, seed, **options)]
+    # From every other task; the best is reported.
+    sources = [source for source in PAPER if source != task]
+    return [
+        cell(experiment, method, task, seed, source=source, **options)
+        for source in sources[: 1 if quick else None]
+    ]
+
+
+def _task_needs(one: Cell) -> tuple[Cell, ...]:
+    amount = _amount(one)
+    if one.method == "drl-abs-t":
+        before: dict[str, Option] = {"steps": TRANSFER_STEPS} | amount
+        return (cell("tasks", "drl-abs", str(one.option("source")), one.seed, **before),)
+    if one.method == "viper":  # imitates the best
+        return tuple(cell("tasks", "drl", one.task, seed, **amount) for seed in range(1 if amount else SEEDS))
+    return ()
+
+
+def _task(job: Job) -> Values:
+    return computing.search(job) if job.cell.method in SEARCHES else computing.baseline(job)
+
+
+def _many_for_peers(method: str) -> int:
+    return MANY_SEEDS if method in PEERS else SEEDS
+
+
+def _reconstruction(method: str, test: str, seed: int, quick: bool) -> list[Cell]:
+    options: dict[str, Option] = {}
+    if quick:
+        options = {"iterations": 50} if method in SPACES else _quick(method)
+    return [cell("reconstruction", method, test, seed, **options)]
+
+
+def _smoothness(method: str, split: str, seed: int, quick: bool) -> list[Cell]:
+    options: dict[str, Option] = {"programs": 1000} if quick else {}
+    return [cell("smoothness", method, split, seed, **options)]
+
+
+def _length(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    options = _quick("leaps") if quick else {}
+    return [cell("length", method, task, seed, **options)]
+
+
+def _generalization(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    options: dict[str, Option] = {"size": QUICK_SIZE, **_quick(method)} if quick else {"size": LARGE}
+    return [cell("generalization", method, task, seed, **options)]
+
+
+def _generalization_needs(one: Cell) -> tuple[Cell, ...]:
+    return (cell("tasks", one.method, one.task, one.seed, **_amount(one)),)
+
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "reconstruction",
+            "Table 1: programs that behave as four test programs do",
+            ("naive", "leaps-p", "leaps-p+r", "leaps-p+l", "leaps-rand-8", "leaps-rand-64", "leaps"),
+            tuple(TEST_PROGRAMS),
+            _reconstruction,
+            computing.reconstruction,
+        ),
+        Experiment(
+            "smoothness",
+            "Table 2: how alike programs behave that are close in the space",
+            tuple(SPACES),
+            ("train", "validation", "test"),
+            _smoothness,
+            computing.smoothness,
+            seeds=lambda method: 1,  # noqa: ARG005  nothing is drawn
+        ),
+        Experiment(
+            "tasks",
+            "Table 3: the six tasks, all methods, and what came after the paper",
+            (*BASELINES, *SEARCHES),
+            tuple(PAPER),
+            _task_entries,
+            _task,
+            _task_needs,
+            _many_for_peers,
+        ),
+        Experiment(
+            "generalization",
+            "the two tables of what was found on the tasks, in worlds of 100x100",
+            ("drl-abs", "viper", "leaps", "ours"),
+            tuple(name for name in PAPER if name != "clean-house"),
+            _generalization,
+            computing.elsewhere,
+            _generalization_needs,
+        ),
+        Experiment(
+            "length",
+            "programs of up to 45 and up to 100 tokens",
+            tuple(LENGTHS),
+            tuple(PAPER),
+            _length,
+            computing.search,
+        ),
+        Experiment(
+            "karel-hard",
+            "the four harder tasks",
+            ("leaps", *PEERS),
+            tuple(HARD),
+            lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "karel-hard"),
+            computing.search,
+            seeds=_many_for_peers,
+        ),
+    )
+}
+"""by name"""
+
+
+def get_experiment(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        close = difflib.get_close_matches(name, EXPERIMENTS, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(EXPERIMENTS)}"
+        raise ValueError(f"unknown experiment {name!r}; {hint}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,206 @@
+"""From a cell to its values: what a worker does, wherever it is."""
+
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from leaps import __version__
+from leaps.experiments.cell import Cell, Result
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that a worker has to know."""
+
+    cell: Cell
+    compute: Callable[["Job"], Values]
+    needed: tuple["Job", ...] = ()
+    """those that were done before, as it needs what they came to"""
+    result: Result | None = None
+    """once it is done"""
+    work: Path = Path("out/experiments")
+    """where trainings live: in a folder that all workers share, an interrupted one goes on anywhere"""
+    device: str = "cpu"
+
+    @property
+    def folder(self) -> Path:
+        return self.work / self.cell.name
+
+    @property
+    def values(self) -> Mapping[str, Any]:
+        """What it came to."""
+        assert self.result is not None
+        return self.result.values
+
+
+def do(job: Job) -> Result:
+    """Compute a cell."""
+    begin = time.perf_counter()
+    values = job.compute(job)
+    seconds = time.perf_counter() - begin
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    return Result(job.cell, values, seconds, __version__, machine(job.device), finished)
+
+
+@cache
+def machine(device: str) -> dict[str, Any]:
+    """Where this is, as far as numbers and seconds depend on it."""
+    import numpy as np
+    import torch
+
+    about: dict[str, Any] = {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "torch": torch.__version__,
+    }
+    return about | ({"gpu": torch.cuda.get_device_name()} if device == "cuda" else {})
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:  # not everywhere
+        pass
+    return platform.processor() or platform.machine()
+
+
+SEARCHES = {
+    "leaps-rand-8": "random-8",
+    "leaps-rand-64": "random-64",
+    "leaps": "cem",
+    "hc": "hc",
+    "cebs": "cebs",
+    "ours": "climbs",
+}
+"""what the rows of tables are called, and what searches are"""
+LENGTHS = {"leaps-45": 45, "leaps-100": 100}
+"""rows, and the tokens of the longest program that they may find"""
+SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"}
+"""rows, and the spaces that were learned with only some of the losses"""
+
+
+def search(job: Job) -> Values:
+    """Search for a program on a task."""
+    from leaps.search.solve import SolveConfig, solve
+
+    cell = job.cell
+    config = SolveConfig(
+        cell.task,
+        "cem" if cell.method in LENGTHS else SEARCHES[cell.method],
+        cell.seed,
+        budget=cell.option("budget"),
+        max_length=LENGTHS.get(cell.method, 45),
+    )
+    return solve(config).summary()
+
+
+def baseline(job: Job) -> Values:
+    """Train a baseline on a task; an interrupted training goes on."""
+    return _trained(job)[0]
+
+
+def _trained(job: Job) -> tuple[Values, Any]:
+    from leaps.baselines.methods import Options, get_method
+    from leaps.baselines.train import BaselineConfig, Training
+
+    cell, method = job.cell, get_method(job.cell.method)
+    config = BaselineConfig(
+        cell.method,
+        cell.task,
+        cell.seed,
+        cell.option("steps", method.steps),
+        judged=cell.option("judged"),
+    )
+    origin = best_of(job) if job.needed else None
+    training = Training(config, method.build(config, Options(job.device, origin)), job.folder)
+    training.resume()
+    return training.run(), training.trainer
+
+
+def best_of(job: Job) -> Path:
+    """The folder of the best policy that a cell needs; trained anew if it is on another machine."""
+    from leaps.baselines.train import POLICY_FILE
+
+    best = max(job.needed, key=lambda needed: float(needed.values["return"]))
+    if not (best.folder / POLICY_FILE).exists():
+        baseline(best)
+    return best.folder
+
+
+def reconstruction(job: Job) -> Values:
+    """Look for a program that behaves as a test program: R_mat with the paper's bonus for a valid program."""
+    from leaps.embedding.space import Space
+    from leaps.search.cem import ROBUST
+    from leaps.search.reconstruct import TEST_PROGRAMS, Reconstruction, reconstruct, reconstruct_at_random
+    from leaps.search.search import VALID_BONUS
+
+    cell = job.cell
+    if cell.method == "naive":
+        values, trainer = _trained(job)
+        own = trainer.naive.answer()[1]
+        return values | {"return": own + VALID_BONUS, "r_mat": own, "r_mat_unseen": values["return"]}
+    program = TEST_PROGRAMS[cell.task]
+    space = Space.load(SPACES.get(cell.method, "leaps"))
+    found: Reconstruction
+    if cell.method.startswith("leaps-rand-"):
+        found = reconstruct_at_random(space, program, int(cell.method.rpartition("-")[2]), cell.seed)
+    else:
+        found = reconstruct(space, program, ROBUST, cell.seed, cell.option("iterations", 1000))
+    return {
+        "return": found.r_mat + VALID_BONUS,
+        "r_mat": found.r_mat,
+        "program": space.text(found.program),
+        "iterations": found.iterations,
+    }
+
+
+def smoothness(job: Job) -> Values:
+    """How alike programs behave that are close in a space."""
+    from leaps.dataset import DataConfig, make_dataset
+    from leaps.embedding.space import Space
+    from leaps.explore import smoothness as measure
+
+    data = make_dataset(DataConfig(programs=job.cell.option("programs", 50_000)))
+    return {"return": measure(Space.load(SPACES[job.cell.method]), data, job.cell.task)}
+
+
+def elsewhere(job: Job) -> Values:
+    """What was found on a task's own size, in worlds of another."""
+    from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
+
+    cell, (found,) = job.cell, job.needed
+    height, width = (int(cells) for cells in str(cell.option("size")).split("x"))
+    settings: dict[str, Any] = {
+        "episodes": cell.option("episodes", EPISODES_ELSEWHERE),
+        "seed": UNSEEN_SEEDS + cell.seed,
+        "size": (height, width),
+    }
+    if "program" in found.values:
+        program = found.values["program"]
+        judged = evaluate(program, cell.task, **settings)
+    else:
+        from leaps.baselines.policies import load_policy
+
+        judged = evaluate_policy(load_policy(best_of(job)), cell.task, **settings)
+    return {
+        "return": float(judged.mean_return[0]),
+        "return_at_own_size": found.values["return"],
+        "episodes": settings["episodes"],
+    } | {name: found.values[name] for name in ("program",) if name in found.values}
+
+
+EPISODES_ELSEWHERE = 100
+"""worlds that something is judged on in another size: rollouts are a hundred times as long there"""

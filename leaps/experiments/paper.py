@@ -1,0 +1,97 @@
+"""What the paper reports, and later work on the same tasks: the numbers that ours stand beside.
+
+By experiment, row and column; a mean, and its standard deviation over five seeds where one is given.
+"""
+
+from typing import NamedTuple
+
+from leaps.search.reconstruct import TEST_PROGRAMS
+
+
+class Reported(NamedTuple):
+    mean: float
+    deviation: float | None = None
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f}" + ("" if self.deviation is None else f" ({self.deviation:.2f})")
+
+
+def _row(columns: tuple[str, ...], *numbers: float | tuple[float, float]) -> dict[str, Reported]:
+    found = [Reported(*number) if isinstance(number, tuple) else Reported(number) for number in numbers]
+    return dict(zip(columns, found, strict=True))
+
+
+_SIX = ("stair-climber", "four-corner", "top-off", "maze", "clean-house", "harvester")
+_TESTS = tuple(TEST_PROGRAMS)
+_SPLITS = ("train", "validation", "test")
+_LARGE = ("stair-climber", "maze", "four-corner", "top-off", "harvester")
+_SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
+_HARD = ("door-key", "one-stroke", "seeder", "snake")
+
+REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
+    # Table 1
+    "reconstruction": {
+        "naive": _row(_TESTS, (0.65, 0.33), (0.83, 0.07), (0.61, 0.33), (0.16, 0.06)),
+        "leaps-p": _row(_TESTS, (0.95, 0.13), (0.82, 0.08), (0.58, 0.35), (0.33, 0.17)),
+        "leaps-p+r": _row(_TESTS, (0.98, 0.09), (0.77, 0.05), (0.63, 0.25), (0.52, 0.27)),
+        "leaps-p+l": _row(_TESTS, (1.06, 0.00), (0.84, 0.10), (0.77, 0.23), (0.33, 0.13)),
+        "leaps-rand-8": _row(_TESTS, (0.62, 0.24), (0.49, 0.09), (0.36, 0.18), (0.28, 0.14)),
+        "leaps-rand-64": _row(_TESTS, (0.78, 0.22), (0.63, 0.09), (0.55, 0.20), (0.37, 0.09)),
+        "leaps": _row(_TESTS, (1.06, 0.08), (0.87, 0.13), (0.85, 0.30), (0.57, 0.23)),
+    },
+    # Table 2
+    "smoothness": {
+        "leaps-p": _row(_SPLITS, 0.22, 0.22, 0.22),
+        "leaps-p+r": _row(_SPLITS, 0.22, 0.21, 0.22),
+        "leaps-p+l": _row(_SPLITS, 0.31, 0.27, 0.28),
+        "leaps": _row(_SPLITS, 0.31, 0.27, 0.27),
+    },
+    # Table 3
+    "tasks": {
+        "drl": _row(_SIX, (1.00, 0.00), (0.29, 0.05), (0.32, 0.07), (1.00, 0.00), (0.00, 0.00), (0.90, 0.10)),
+        "drl-abs": _row(
+            _SIX, (0.13, 0.29), (0.36, 0.44), (0.63, 0.23), (1.00, 0.00), (0.01, 0.02), (0.32, 0.18)
+        ),
+        "drl-abs-t": _row(
+            _SIX, (0.00, 0.00), (0.05, 0.10), (0.17, 0.11), (1.00, 0.00), (0.01, 0.02), (0.16, 0.18)
+        ),
+        "hrl": _row(
+            _SIX, (-0.51, 0.17), (0.01, 0.00), (0.17, 0.11), (0.62, 0.05), (0.01, 0.00), (0.00, 0.00)
+        ),
+        "hrl-abs": _row(
+            _SIX, (-0.05, 0.07), (0.00, 0.00), (0.19, 0.12), (0.56, 0.03), (0.00, 0.00), (-0.03, 0.02)
+        ),
+        "naive": _row(
+            _SIX, (0.40, 0.49), (0.13, 0.15), (0.26, 0.27), (0.76, 0.43), (0.07, 0.09), (0.21, 0.25)
+        ),
+        "viper": _row(
+            _SIX, (0.02, 0.02), (0.40, 0.42), (0.30, 0.06), (0.69, 0.05), (0.00, 0.00), (0.51, 0.07)
+        ),
+        "leaps-rand-8": _row(
+            _SIX, (0.10, 0.17), (0.10, 0.14), (0.28, 0.05), (0.40, 0.50), (0.00, 0.00), (0.07, 0.06)
+        ),
+        "leaps-rand-64": _row(
+            _SIX, (0.18, 0.40), (0.20, 0.11), (0.33, 0.07), (0.58, 0.41), (0.03, 0.06), (0.12, 0.05)
+        ),
+        "leaps": _row(
+            _SIX, (1.00, 0.00), (0.45, 0.40), (0.81, 0.07), (1.00, 0.00), (0.18, 0.14), (0.45, 0.28)
+        ),
+        # From "Reclaiming the Source of Programmatic Policies" (2024), on its own variants of the tasks and
+        # on the 16 worlds that were searched with.
+        "hc": _row(_SIX, 1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
+        "cebs": _row(_SIX, 1.00, 1.00, 1.00, 1.00, 1.00, 1.00),
+    },
+    # The two tables of 100x100
+    "generalization": {
+        "drl-abs": _row(_LARGE, (0.00, 0.00), (0.04, 0.05), (0.37, 0.44), (0.15, 0.12), (0.02, 0.01)),
+        "drl-fcn": _row(_LARGE, (-0.20, 0.10), (0.01, 0.01), (0.00, 0.00), (0.01, 0.01), (0.02, 0.00)),
+        "viper": _row(_LARGE, (0.00, 0.00), (0.10, 0.12), (0.40, 0.42), (0.03, 0.00), (0.04, 0.00)),
+        "leaps": _row(_LARGE, (1.00, 0.00), (1.00, 0.00), (0.45, 0.37), (0.21, 0.03), (0.00, 0.00)),
+    },
+    # Later work again, but for LEAPS of the HPRL paper
+    "karel-hard": {
+        "leaps": _row(_HARD, 0.50, 0.65, 0.51, 0.21),
+        "hc": _row(_HARD, 0.84, 0.95, 1.00, 0.65),
+        "cebs": _row(_HARD, 0.50, 0.90, 1.00, 0.26),
+    },
+}

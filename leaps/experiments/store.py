@@ -1,0 +1,69 @@
+"""Results on disk: one small file per cell, written once and whole."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from leaps import __version__
+from leaps.experiments.cell import Cell, Result
+from leaps.files import write_atomically
+
+SUFFIX = ".json"
+ASIDE = ".damaged"
+"""what the name of a file that can't be read ends in, once it is moved aside"""
+
+
+class Store:
+    """A folder of results: EXPERIMENT/METHOD/TASK-SEED.json"""
+
+    def __init__(self, folder: Path) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"{folder} is a file; expected a folder for results, which may be new")
+        self.folder = folder
+        self.aside: list[Path] = []
+        """files that could not be read, where they are now"""
+
+    def file(self, cell: Cell) -> Path:
+        return self.folder / (cell.name + SUFFIX)
+
+    def read(self, cell: Cell) -> Result | None:
+        """The result of a cell; None if there is none, or none that can be read."""
+        file = self.file(cell)
+        found = self._read(file) if file.exists() else None
+        if found is not None and found.cell != cell:
+            self._move_aside(file)
+            return None
+        return found
+
+    def write(self, result: Result) -> None:
+        """Keep a result; what is there already stays."""
+        file = self.file(result.cell)
+        if self.read(result.cell) is None:
+            content = json.dumps(result.as_json(), indent=2, sort_keys=True) + "\n"
+            write_atomically(file, content.encode())
+
+    def all(self, experiment: str) -> Iterator[Result]:
+        """The results of an experiment, in the order of their names."""
+        for file in sorted((self.folder / experiment).rglob(f"*{SUFFIX}")):
+            if (found := self._read(file)) is not None:
+                yield found
+
+    def _read(self, file: Path) -> Result | None:
+        try:
+            found = Result.of_json(json.loads(file.read_bytes()))
+        except (KeyError, TypeError, ValueError):  # half a file, or another one's
+            self._move_aside(file)
+            return None
+        if found.version != __version__:
+            raise ValueError(
+                f"{file} was made by leaps {found.version}, and this is {__version__}: their numbers must "
+                "not be mixed; use another folder with --results, or remove it"
+            )
+        return found
+
+    def _move_aside(self, file: Path) -> None:
+        """Out of the way, but not lost: someone may want to know what it was."""
+        target = file.with_name(file.name + ASIDE)
+        os.replace(file, target)
+        self.aside.append(target)

@@ -1,0 +1,414 @@
+"""Each backend against the real thing: processes, a Dask cluster and a Ray cluster on this machine."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from leaps import parallel
+from leaps.experiments import backends
+from leaps.experiments.backends import Backend, Dask, Failure, Local, connect
+
+PATIENT = 30  # seconds; machines that test are slow machines
+
+RAY_HEAD = """
+import sys, ray
+print(ray.init(
+    num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False,
+    object_store_memory=80_000_000, _temp_dir=sys.argv[1],
+).address_info["address"], flush=True)
+sys.stdin.read()
+ray.shutdown()
+"""
+RAY_ENVIRONMENT = {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # which makes it stay on loopback, on Linux too
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "disabled",  # or it writes a token into the home folder
+}
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[Backend]:
+    backend = connect("local", jobs=2)
+    yield backend
+    backend.close()
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[Backend]:
+    import dask
+    from distributed import LocalCluster
+
+    # One failure is allowed instead of three, since every worker that dies costs a second.
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            silence_logs="CRITICAL",
+        ) as cluster,
+    ):
+        backend = connect("dask", cluster.scheduler_address)
+        yield backend
+        backend.close()
+
+
+@pytest.fixture(scope="module")
+def ray() -> Iterator[Backend]:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        for name, value in RAY_ENVIRONMENT.items():
+            patch.setenv(name, value)
+        with subprocess.Popen(
+            [sys.executable, "-c", RAY_HEAD, folder],  # its sockets' paths must be short
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as head:
+            assert head.stdout is not None
+            backend = connect("ray", head.stdout.readline().strip())
+            yield backend
+            backend.close()
+
+
+@pytest.fixture(scope="module", params=["local", "dask", "ray"])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    found: Backend = request.getfixturevalue(request.param)
+    return found
+
+
+def working_in(folder: Path) -> Callable[[Any], Any]:
+    """Work that squares numbers and obeys words; made in a function, so that it is pickled by value."""
+
+    def work(item: Any) -> Any:
+        with (folder / f"{item} began").open("a") as file:
+            file.write(".")
+        if item == "raise":
+            raise LookupError("no such marker")
+        if item == "die" or (item == "die once" and not (folder / "died").exists()):
+            (folder / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        if isinstance(item, str):
+            return item.upper()
+        time.sleep(0.01)
+        return np.int64(item) ** 2
+
+    return work
+
+
+def answers(backend: Backend, work: Callable[[Any], Any], items: Sequence[Any]) -> dict[Any, Any]:
+    """All answers by item; fails if a number comes twice or is missing."""
+    found = list(backend.run(work, items))
+    assert sorted(number for number, _ in found) == list(range(len(items)))
+    return {items[number]: answer for number, answer in found}
+
+
+def test_every_item_is_answered_exactly_once(backend: Backend, tmp_path: Path) -> None:
+    assert answers(backend, working_in(tmp_path), range(30)) == {n: n * n for n in range(30)}
+
+
+def test_no_items_no_answers(backend: Backend, tmp_path: Path) -> None:
+    assert answers(backend, working_in(tmp_path), []) == {}
+
+
+def test_work_that_raises_is_a_failure_and_the_rest_goes_on(backend: Backend, tmp_path: Path) -> None:
+    found = answers(backend, working_in(tmp_path), [1, 2, "raise", 3, 4])
+    failure = found.pop("raise")
+    assert isinstance(failure, Failure)
+    assert failure.message.startswith("LookupError: no such marker (test_backends.py:")
+    assert failure.message.endswith("in work)")
+    assert found == {1: 1, 2: 4, 3: 9, 4: 16}
+
+
+def test_an_item_whose_worker_is_killed_is_answered_in_the_end(backend: Backend, tmp_path: Path) -> None:
+    items = [*range(6), "die once", *range(6, 12)]
+    expected = {n: n * n for n in range(12)} | {"die once": "DIE ONCE"}
+    assert answers(backend, working_in(tmp_path), items) == expected
+    assert (tmp_path / "died").exists()
+
+
+def test_an_item_that_always_kills_its_worker_is_a_failure(backend: Backend, tmp_path: Path) -> None:
+    found = answers(backend, working_in(tmp_path), [0, 1, "die", *range(2, 12)])
+    failure = found.pop("die")
+    assert isinstance(failure, Failure)
+    assert "died" in failure.message
+    assert found == {n: n * n for n in range(12)}
+    times = len((tmp_path / "die began").read_text())
+    assert times == (4 if backend.name == "dask" else 3)  # twice, and twice alone
+
+
+def test_a_worker_uses_one_thread(backend: Backend) -> None:
+    assert [answer for _, answer in backend.run(lambda _: parallel.threads(), [0])] == [1]
+
+
+class Watched(Sequence[int]):
+    """Numbers that know how many of them were asked for."""
+
+    asked = 0
+
+    def __len__(self) -> int:
+        return 40
+
+    def __getitem__(self, number: Any) -> Any:
+        self.asked = max(self.asked, number + 1)
+        return number
+
+
+@pytest.mark.parametrize("cluster", ["dask", "ray"])
+def test_a_cluster_is_not_flooded(cluster: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    backend: Backend = request.getfixturevalue(cluster)
+    items = Watched()
+    ahead = [items.asked - done for done, _ in enumerate(backend.run(working_in(tmp_path), items))]
+    assert len(ahead) == 40
+    assert max(ahead) == 2 * backends.PER_WORKER
+
+
+def test_a_run_that_is_broken_off_leaves_nothing_at_ray(ray: Backend, tmp_path: Path) -> None:
+    run = ray.run(lambda item: time.sleep(600 * item), [0, 1, 1, 1])
+    assert next(run) == (0, None)
+    del run
+    assert answers(ray, working_in(tmp_path), range(3)) == {0: 0, 1: 1, 2: 4}
+
+
+def test_a_run_that_is_broken_off_leaves_nothing_at_dask(dask: Dask, tmp_path: Path) -> None:
+    def wait(item: int) -> None:  # for the end of the test, since threads can't be interrupted
+        while item and not (tmp_path / "end").exists():
+            time.sleep(0.01)
+
+    run = dask.run(wait, [0, 1, 1, 1])
+    assert next(run) == (0, None)
+    del run
+    within_seconds(
+        lambda: not dask._client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
+    )
+    (tmp_path / "end").touch()
+
+
+def within_seconds(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENT
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def alive(process: int) -> bool:
+    try:
+        return "zombie" not in Path(f"/proc/{process}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def test_a_death_repeats_nothing_that_others_do(local: Backend, tmp_path: Path) -> None:
+    found = answers(local, working_in(tmp_path), [*range(20), "die", *range(20, 40)])
+    assert [n for n in range(40) if (tmp_path / f"{n} began").read_text() != "."] == []
+    assert found["die"] == Failure(
+        "its worker process died 3 times, with exit codes SIGKILL(-9), SIGKILL(-9), SIGKILL(-9)"
+    )
+
+
+def test_answers_come_as_they_are_found(local: Backend, tmp_path: Path) -> None:
+    def work(item: str) -> str:  # the slow one can't end before the quick one's answer is seen
+        while item == "slow" and not (tmp_path / "seen").exists():
+            time.sleep(0.01)
+        return item
+
+    run = local.run(work, ["slow", "quick"])
+    assert next(run) == (1, "quick")
+    (tmp_path / "seen").touch()
+    assert list(run) == [(0, "slow")]
+
+
+def test_workers_go_on_while_the_caller_is_busy(local: Backend, tmp_path: Path) -> None:
+    run = local.run(working_in(tmp_path), range(8))
+    next(run)
+    within_seconds(lambda: (tmp_path / "7 began").exists())
+    assert len(list(run)) == 7
+
+
+def test_what_cannot_be_pickled_is_a_failure(local: Backend) -> None:
+    found = dict(local.run(lambda item: threading.Lock() if item == 1 else 5, [0, 1, threading.Lock()]))
+    assert found[0] == 5
+    assert "cannot pickle" in found[1].message
+    assert "cannot pickle" in found[2].message
+
+
+def test_local_workers_have_one_thread_for_libraries(local: Backend) -> None:
+    def work(_: int) -> tuple[int, int]:
+        import torch
+
+        return torch.get_num_threads(), parallel.threads()
+
+    assert list(local.run(work, [0])) == [(0, (1, 1))]
+
+
+def test_a_local_run_that_is_broken_off_ends_its_workers(local: Backend) -> None:
+    run = local.run(lambda item: os.getpid() if item == 0 else time.sleep(600), [0, 1, 2])
+    _, process = next(run)
+    del run
+    assert not alive(process)  # type: ignore[arg-type]
+
+
+def test_closing_ends_the_workers() -> None:
+    backend = Local(1)
+    run = backend.run(lambda item: os.getpid() if item == 0 else time.sleep(600), [0, 1])
+    _, process = next(run)
+    backend.close()
+    assert not alive(process)  # type: ignore[arg-type]
+
+
+CALLER = """
+import os, time
+from leaps.experiments.backends import Local
+
+def work(item):
+    if item > 1:
+        time.sleep(600)
+    time.sleep(0.5)  # so that both workers get one
+    return os.getpid()
+
+if __name__ == "__main__":
+    try:
+        for _, process in Local(2).run(work, range(6)):
+            print(process, flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.fixture
+def caller(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    (tmp_path / "caller.py").write_text(CALLER)
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "caller.py"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # as in a terminal, Ctrl-C reaches the caller and its workers
+    ) as process:
+        yield process
+        process.kill()
+
+
+def test_control_c_ends_the_workers_and_reaches_the_caller(caller: "subprocess.Popen[str]") -> None:
+    assert caller.stdout is not None
+    workers = {int(caller.stdout.readline()) for _ in range(2)}
+    os.killpg(caller.pid, signal.SIGINT)
+    told, complaints = caller.communicate(timeout=PATIENT)
+    assert (told, complaints, caller.returncode) == ("interrupted\n", "", 0)
+    assert not any(alive(worker) for worker in workers)
+
+
+def test_workers_end_when_their_caller_is_killed(caller: "subprocess.Popen[str]") -> None:
+    assert caller.stdout is not None
+    workers = {int(caller.stdout.readline()) for _ in range(2)}
+    caller.kill()
+    within_seconds(lambda: not any(alive(worker) for worker in workers))
+
+
+@pytest.fixture
+def closed_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port: int = taken.getsockname()[1]
+    return port
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """A port where somebody takes calls and says nothing."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        yield taken.getsockname()[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [("dask", "tcp://{}"), ("ray", "{}"), ("ray", "ray://{}")],
+    ids=["dask", "ray", "client"],
+)
+def test_an_address_where_nobody_is_is_told(name: str, form: str, closed_port: int) -> None:
+    address = form.format(f"127.0.0.1:{closed_port}")
+    began = time.monotonic()
+    with pytest.raises(ValueError, match=f"no {name} cluster answers at '{address}'; expected .*host:port"):
+        connect(name, address)
+    assert time.monotonic() - began < 20
+
+
+def test_an_address_where_no_dask_is_is_told(silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "PATIENCE", 1.0)
+    with pytest.raises(ValueError, match="no dask cluster answers at 'tcp://127.0.0.1:"):
+        connect("dask", f"tcp://127.0.0.1:{silent_port}")
+
+
+def test_an_address_where_no_ray_is_is_told(silent_port: int) -> None:
+    code = f"""
+from leaps.experiments import backends
+backends.PATIENCE = 1.0
+try:
+    backends.connect("ray", "127.0.0.1:{silent_port}")
+except ValueError as error:
+    print(error)
+"""
+    done = subprocess.run(  # in a process of its own, since Ray tries on
+        [sys.executable, "-c", code],
+        env=os.environ | RAY_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+    assert done.stdout.startswith(f"no ray cluster answers at '127.0.0.1:{silent_port}'; expected auto, ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("slurm", None, None), "unknown backend 'slurm'; expected local, dask or ray"),
+        (("local", "tcp://127.0.0.1:1", None), "local processes have no address, found 'tcp://127.0.0.1:1'"),
+        (("local", None, 0), "jobs must be at least 1, found 0"),
+        (("dask", None, None), "dask needs the address of a cluster; expected tcp://host:port"),
+        (("ray", None, None), "ray needs the address of a cluster; expected auto, host:port, or ray://"),
+        (("dask", "tcp://127.0.0.1:1", 4), "the dask cluster decides how many jobs run at once"),
+        (
+            ("dask", "127.0.0.1:8786", None),
+            "'127.0.0.1:8786' is no address of a dask cluster; expected tcp://",
+        ),
+        (("dask", "tcp://127.0.0.1", None), "'tcp://127.0.0.1' is no address of a dask cluster"),
+        (("dask", "tcp://127.0.0.1:http", None), "'tcp://127.0.0.1:http' is no address of a dask cluster"),
+        (("ray", "local", None), "'local' is no address of a ray cluster; expected auto, "),
+        (("ray", "http://127.0.0.1:1", None), "'http://127.0.0.1:1' is no address of a ray cluster"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        connect(*arguments)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(("name", "module"), [("dask", "distributed"), ("ray", "ray")])
+def test_what_is_not_installed_is_told(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ValueError, match=rf"install it with: pip install 'leaps\[{name}\]'"):
+        connect(name, "tcp://127.0.0.1:1")
+
+
+def test_clusters_are_imported_when_they_are_needed() -> None:
+    code = (
+        "import sys, leaps.experiments.backends as b; b.connect('local'); "
+        "print([m for m in ('dask', 'distributed', 'ray', 'joblib', 'torch') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,91 @@
+"""The experiments are the paper's tables: their rows, columns and seeds, and cells that need each other."""
+
+import pytest
+
+from leaps.experiments.catalogue import EXPERIMENTS, get_experiment
+from leaps.experiments.cell import Cell, cell
+from leaps.experiments.run import needed_by
+from leaps.tasks import PAPER
+
+TABLE_3 = EXPERIMENTS["tasks"]
+
+
+def test_table_3_has_all_ten_rows_and_what_came_after() -> None:
+    assert TABLE_3.methods == (
+        "drl", "drl-abs", "drl-abs-t", "hrl", "hrl-abs", "naive", "viper",
+        "leaps-rand-8", "leaps-rand-64", "leaps", "hc", "cebs", "ours",
+    )  # fmt: skip
+    assert TABLE_3.tasks == tuple(PAPER)
+
+
+def test_the_paper_has_five_seeds_and_peers_have_32() -> None:
+    cells = TABLE_3.cells(methods=["drl", "leaps", "hc", "ours"], tasks=["maze"])
+    count = {method: sum(one.method == method for one in cells) for method in ("drl", "leaps", "hc", "ours")}
+    assert count == {"drl": 5, "leaps": 5, "hc": 32, "ours": 32}
+
+
+def test_all_tasks_have_their_first_seed_before_any_has_its_second() -> None:
+    cells = TABLE_3.cells(methods=["drl", "leaps"], seeds=3)
+    assert [one.seed for one in cells] == [0] * 12 + [1] * 12 + [2] * 12
+
+
+def test_a_transfer_is_tried_from_every_other_task_and_begins_with_a_policy_of_a_million_steps() -> None:
+    cells = TABLE_3.cells(methods=["drl-abs-t"], tasks=["maze"], seeds=1)
+    assert {one.option("source") for one in cells} == set(PAPER) - {"maze"}
+    for one in cells:
+        source = str(one.option("source"))
+        assert TABLE_3.needs(one) == (cell("tasks", "drl-abs", source, 0, steps=1_000_000),)
+
+
+def test_a_tree_imitates_the_best_of_five() -> None:
+    (one,) = TABLE_3.cells(methods=["viper"], tasks=["maze"], seeds=1)
+    assert TABLE_3.needs(one) == tuple(cell("tasks", "drl", "maze", seed) for seed in range(5))
+
+
+def test_what_is_moved_to_large_worlds_is_what_table_3_reports() -> None:
+    for one in EXPERIMENTS["generalization"].cells(seeds=2):
+        assert EXPERIMENTS["generalization"].needs(one) == (cell("tasks", one.method, one.task, one.seed),)
+        assert one.option("size") == "100x100"
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_quick_cells_are_never_taken_for_full_ones(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    unchanged = {"leaps-rand-8", "leaps-rand-64"}  # which are quick
+
+    def all_of(cells: list[Cell]) -> set[Cell]:
+        return {one for wave in needed_by(cells) for one in wave if one.method not in unchanged}
+
+    assert not all_of(experiment.cells(quick=True)) & all_of(experiment.cells())
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_row_and_column_has_cells_of_its_own(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    for quick in (False, True):
+        cells = experiment.cells(seeds=1, quick=quick)
+        assert len(cells) == len(set(cells))
+        assert {(one.method, one.task) for one in cells} == {
+            (method, task) for method in experiment.methods for task in experiment.tasks
+        }
+        assert {one.experiment for one in cells} == {name}
+
+
+def test_rows_come_in_the_tables_order_whatever_the_order_asked_for() -> None:
+    cells = TABLE_3.cells(methods=["ours", "drl"], tasks=["maze"], seeds=1)
+    assert [one.method for one in cells] == ["drl", "ours"]
+
+
+def test_what_does_not_exist_is_refused() -> None:
+    with pytest.raises(ValueError, match="unknown experiment 'task'; did you mean 'tasks'"):
+        get_experiment("task")
+    with pytest.raises(ValueError, match="unknown experiment 'xyz'; expected one of reconstruction, smooth"):
+        get_experiment("xyz")
+    with pytest.raises(ValueError, match="unknown method 'dqn'; expected one of drl, "):
+        TABLE_3.cells(methods=["dqn"])
+    with pytest.raises(ValueError, match="unknown task 'snake'; expected one of stair-climber, "):
+        TABLE_3.cells(tasks=["snake"])
+    with pytest.raises(ValueError, match="at least one task of stair-climber, "):
+        TABLE_3.cells(tasks=[])
+    with pytest.raises(ValueError, match="seeds must be at least 1, found 0"):
+        TABLE_3.cells(seeds=0)

@@ -1,0 +1,59 @@
+"""Cells have names of their own, and results are read back as they were written."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaps.experiments.cell import Cell, Result, cell
+
+NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9+.x_]{0,8}", fullmatch=True)
+OPTIONS = st.dictionaries(
+    st.sampled_from(["size", "share", "tokens"]), st.one_of(st.integers(0, 99), st.booleans(), NAMES)
+)
+CELLS = st.builds(
+    lambda experiment, method, task, seed, options: cell(experiment, method, task, seed, **options),
+    NAMES, NAMES, NAMES, st.integers(0, 9), OPTIONS,
+)  # fmt: skip
+
+
+def test_a_name_is_what_people_read() -> None:
+    assert cell("tasks", "drl-abs", "maze", 3).name == "tasks/drl-abs/maze-3"
+    assert cell("unseen", "leaps", "top-off", 1, share=0.25).name == "unseen/leaps/top-off-share=0.25-1"
+    assert cell("reconstruction", "p+r", "2IF+IFELSE").name == "reconstruction/p+r/2IF+IFELSE-0"
+
+
+@given(CELLS, CELLS)
+def test_different_cells_have_different_names(one: Cell, other: Cell) -> None:
+    assert (one == other) == (one.name == other.name)
+
+
+@given(CELLS)
+def test_a_result_is_read_back_as_it_was(one: Cell) -> None:
+    result = Result(one, {"return": 0.5, "program": "DEF"}, 1.5, "1.2", {"cores": 2}, "2030-01-01T00:00:00")
+    assert Result.of_json(json.loads(json.dumps(result.as_json()))) == result
+
+
+def test_the_order_of_options_does_not_matter() -> None:
+    assert cell("a", "b", "c", size="8x8", share=1) == cell("a", "b", "c", share=1, size="8x8")
+
+
+@pytest.mark.parametrize("wrong", ["", "a/b", "..", "a b", "-a", "ä"])
+def test_names_that_would_not_make_a_file_are_refused(wrong: str) -> None:
+    with pytest.raises(ValueError, match="expected names of letters, digits"):
+        cell("tasks", wrong, "maze")
+
+
+def test_nonsense_is_refused() -> None:
+    with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
+        cell("tasks", "drl", "maze", -1)
+    with pytest.raises(ValueError, match="alphabetical order"):
+        Cell("a", "b", "c", 0, (("z", 1), ("y", 2)))
+
+
+@pytest.mark.parametrize("said", [None, [], {}, {"cell": {}}, {"cell": {"experiment": "a"}, "values": 3}])
+def test_what_is_no_result_is_not_read(said: Any) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        Result.of_json(said)

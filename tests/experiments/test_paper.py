@@ -1,0 +1,25 @@
+"""The paper's numbers fit the experiments that they stand beside."""
+
+import pytest
+
+from leaps.experiments.catalogue import EXPERIMENTS
+from leaps.experiments.paper import REPORTED
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_every_number_has_a_column_of_its_experiment(name: str) -> None:
+    for row in REPORTED[name].values():
+        assert set(row) == set(EXPERIMENTS[name].tasks)
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_every_row_of_an_experiment_but_ours_is_reported(name: str) -> None:
+    assert set(EXPERIMENTS[name].methods) - {"ours"} <= set(REPORTED[name])
+
+
+def test_some_numbers_that_one_knows() -> None:
+    assert REPORTED["tasks"]["leaps"]["top-off"] == (0.81, 0.07)
+    assert REPORTED["tasks"]["hrl"]["stair-climber"] == (-0.51, 0.17)
+    assert REPORTED["reconstruction"]["leaps"]["WHILE+2IF+IFELSE"] == (0.57, 0.23)
+    assert REPORTED["generalization"]["viper"]["harvester"] == (0.04, 0.00)
+    assert REPORTED["smoothness"]["leaps"]["test"].deviation is None

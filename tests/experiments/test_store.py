@@ -1,0 +1,103 @@
+"""A result is written once and whole; what can't be read is moved aside and computed again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaps import __version__
+from leaps.experiments import store
+from leaps.experiments.cell import Result, cell
+from leaps.experiments.store import Store
+
+CELL = cell("tasks", "drl", "maze", 2, size="8x8")
+
+
+def result(value: float = 0.5, version: str = __version__) -> Result:
+    return Result(CELL, {"return": value}, 1.0, version)
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    kept = Store(tmp_path / "new")
+    assert kept.read(CELL) is None
+    kept.write(result())
+    assert Store(tmp_path / "new").read(CELL) == result()
+    assert (tmp_path / "new" / "tasks" / "drl" / "maze-size=8x8-2.json").exists()
+
+
+def test_a_result_is_never_replaced(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    kept.write(result(0.5))
+    kept.write(result(0.7))
+    assert kept.read(CELL) == result(0.5)
+
+
+def test_all_results_of_an_experiment_and_no_others(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    cells = [cell("tasks", "drl", "maze", 1), cell("tasks", "hc", "maze"), cell("other", "hc", "maze")]
+    for one in cells:
+        kept.write(Result(one, {}, 0.0, __version__))
+    assert [found.cell for found in kept.all("tasks")] == cells[:2]
+    assert list(kept.all("nothing")) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b'{"cell": {}}', b"null"])
+def test_a_damaged_file_is_moved_aside_and_the_cell_computed_again(tmp_path: Path, content: bytes) -> None:
+    kept = Store(tmp_path)
+    kept.write(result())
+    file = kept.file(CELL)
+    file.write_bytes(content)
+    assert kept.read(CELL) is None
+    assert [path.read_bytes() for path in kept.aside] == [content]
+    kept.write(result(0.9))
+    assert kept.read(CELL) == result(0.9)
+    assert [found.values["return"] for found in kept.all("tasks")] == [0.9]
+
+
+def test_half_a_file_is_no_result(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    kept.write(result())
+    whole = kept.file(CELL).read_bytes()
+    for length in range(0, len(whole) - 2, 7):
+        kept.file(CELL).write_bytes(whole[:length])
+        assert kept.read(CELL) is None
+
+
+def test_a_file_under_anothers_name_is_moved_aside(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    kept.write(result())
+    other = cell("tasks", "drl", "maze", 3, size="8x8")
+    kept.file(CELL).rename(kept.file(other))
+    assert kept.read(other) is None
+    assert len(kept.aside) == 1
+
+
+def test_results_of_another_version_are_not_mixed_with_these(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    kept.write(result())
+    said: dict[str, Any] = json.loads(kept.file(CELL).read_text())
+    kept.file(CELL).write_text(json.dumps(said | {"version": "0.0.1"}))
+    for read in (lambda: kept.read(CELL), lambda: list(kept.all("tasks"))):
+        with pytest.raises(ValueError, match=r"made by leaps 0\.0\.1, and this is .*use another folder"):
+            read()
+    assert kept.file(CELL).exists()
+
+
+def test_a_disk_that_fills_up_leaves_no_half_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Store(tmp_path)
+
+    def full(file: Path, content: bytes) -> None:  # noqa: ARG001
+        raise OSError(28, "No space left on device", str(file))
+
+    monkeypatch.setattr(store, "write_atomically", full)
+    with pytest.raises(OSError, match="No space left"):
+        kept.write(result())
+    assert kept.read(CELL) is None
+
+
+def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
+    file = tmp_path / "results"
+    file.write_text("")
+    with pytest.raises(ValueError, match="is a file; expected a folder for results"):
+        Store(file)
