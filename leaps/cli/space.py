@@ -30,7 +30,7 @@ from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
 
 if TYPE_CHECKING:
-    from leaps.dataset import Dataset
+    pass
 
 SpaceOption = Annotated[
     str,
