@@ -3,6 +3,7 @@
 #   make solve    find a program that solves a task, and play it
 #   make test     lint, types, all tests (what CI runs)
 #   make bench    speed, as a table of ratios
+#   make report   the documents that are made from the stored results
 #   make format   let ruff tidy the code
 #   make clean    remove everything that was built
 
@@ -15,7 +16,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 
 TASK ?= maze
 
-.PHONY: solve test lint bench format clean
+.PHONY: solve test lint bench report format clean
 .DEFAULT_GOAL := solve
 
 solve: $(STAMP)
@@ -32,6 +33,9 @@ lint: $(DEV)
 
 bench: $(DEV)
 	$(BIN)/python -m benchmarks
+
+report: $(DEV)
+	$(BIN)/leaps report --readme README.md
 
 format: $(DEV)
 	$(BIN)/ruff check --fix .

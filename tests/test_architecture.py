@@ -30,6 +30,7 @@ ORDER = [
     {"experiments"},
     {"trajectory"},
     {"figures"},
+    {"report"},
     {"cli"},
 ]
 

@@ -15,6 +15,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,8 +33,8 @@ MOST_DEATHS = 3
 """of workers, before an item is given up"""
 PER_WORKER = 2
 """items handed to a cluster at once: one in work, one that is there when it ends"""
-PATIENCE = 15.0
-"""seconds that a cluster has to answer"""
+PATIENCE = 14.0
+"""seconds that a cluster has to answer, once its door is found open"""
 
 ONE_THREAD = {
     "BLIS_NUM_THREADS": "1",
@@ -96,17 +97,12 @@ def _attempt(work: Callable[[Item], Answer], item: Item) -> Answer | Failure:
         with parallel.alone():
             return work(item)
     except (Exception, SystemExit) as error:
-        return Failure(_told(error))
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return Failure(f"{_told(error)} ({Path(place.filename).name}:{place.lineno} in {place.name})")
 
 
 def _told(error: BaseException) -> str:
-    """Tell an error with its type and the last place of its traceback."""
-    what = "".join(traceback.format_exception_only(error)).strip()
-    places = traceback.extract_tb(error.__traceback__)
-    if not places:
-        return what
-    last = places[-1]
-    return f"{what} ({Path(last.filename).name}:{last.lineno} in {last.name})"
+    return "".join(traceback.format_exception_only(error)).strip()
 
 
 class Local:
@@ -170,6 +166,7 @@ class _Worker:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: Any = None
+        self._future: Any = None
         self._ended = False
 
     def attempt(self, work: Callable[[Item], Answer], item: Item) -> Answer | Failure:
@@ -201,11 +198,15 @@ class _Worker:
                 self._process = ProcessPoolExecutor(
                     1, env=ONE_THREAD, initializer=_begin_worker, initargs=(os.getpid(),)
                 )
-            return self._process.submit(_attempt, work, item)
+            self._future = self._process.submit(_attempt, work, item)
+            return self._future
 
     def _replace(self) -> None:
         with self._lock:
             if self._process is not None:
+                # loky stumbles over an item that it was given but hasn't sent yet.
+                while not (self._future.running() or self._future.done()):
+                    time.sleep(0.001)
                 self._process.shutdown(kill_workers=True)
             self._process = None
 
@@ -247,10 +248,11 @@ class Dask:
         except ModuleNotFoundError as error:
             raise _not_installed("dask", error) from None
         _probe("dask", address, DASK_FORM, ("tcp", "tls"))
-        try:
-            self._client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise _silent("dask", address, DASK_FORM, error) from None
+
+        def begin() -> Any:
+            return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+
+        self._client = _patiently("dask", address, DASK_FORM, begin)
 
     def run(
         self, work: Callable[[Item], Answer], items: Sequence[Item]
@@ -296,15 +298,17 @@ class Dask:
                     return
                 future, answer = next(coming)
                 if future.status not in ("finished", "error"):
-                    raise ConnectionError("lost the dask cluster")
+                    raise OSError("the scheduler is gone")
                 number, _ = handed_over.pop(future.key)
                 if future.status == "error":
                     answer = future.exception()
                     if not isinstance(answer, KilledWorker):
                         answer = Failure(_told(answer))
                 yield number, answer
+        except OSError as error:
+            raise ConnectionError(f"lost the dask cluster: {error}") from error
         finally:
-            if handed_over:
+            with suppress(OSError):
                 self._client.cancel([future for _, future in handed_over.values()], force=True)
 
     def close(self) -> None:
@@ -328,20 +332,11 @@ class Ray:
         if address != "auto":  # which is found in a file, or isn't
             _probe("ray", address, RAY_FORM, ("", "ray"))
         self._ray = ray
-        trouble: list[BaseException] = []
 
         def begin() -> None:
-            try:
-                ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
-            except BaseException as error:
-                trouble.append(error)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
 
-        # ray.init tries for minutes, in compiled code that no signal interrupts.
-        thread = threading.Thread(target=begin, daemon=True)
-        thread.start()
-        thread.join(PATIENCE)
-        if trouble or thread.is_alive():
-            raise _silent("ray", address, RAY_FORM, trouble[0] if trouble else None)
+        _patiently("ray", address, RAY_FORM, begin)
 
     def run(
         self, work: Callable[[Item], Answer], items: Sequence[Item]
@@ -402,3 +397,26 @@ def _probe(name: str, address: str, form: str, schemes: tuple[str, ...]) -> None
         socket.create_connection((host, port), timeout=PATIENCE / 3).close()
     except OSError as error:
         raise _silent(name, address, form, error) from None
+
+
+def _patiently(name: str, address: str, form: str, begin: Callable[[], Answer]) -> Answer:
+    """Begin within bounded time, whatever listens at the address.
+
+    Dask's own timeout doesn't count the time that a handshake takes, and Ray tries for minutes, in compiled
+    code that no signal interrupts. Neither can be stopped, so they are left to themselves.
+    """
+    begun: list[Answer] = []
+    trouble: list[BaseException] = []
+
+    def attempt() -> None:
+        try:
+            begun.append(begin())
+        except BaseException as error:
+            trouble.append(error)
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    if not begun:
+        raise _silent(name, address, form, trouble[0] if trouble else None)
+    return begun[0]

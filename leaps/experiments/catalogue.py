@@ -9,6 +9,7 @@ from leaps.experiments.cell import Cell, Option, cell
 from leaps.experiments.computing import LENGTHS, SEARCHES, SPACES, Job, Values
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import HARD, PAPER
+from leaps.tasks.task import SHARE
 
 SEEDS = 5
 """the paper's"""
@@ -18,6 +19,8 @@ NEURAL = ("drl", "drl-abs", "drl-abs-t", "hrl", "hrl-abs")
 BASELINES = (*NEURAL, "naive", "viper")
 PEERS = ("hc", "cebs", "ours")
 """what came after the paper, and ours"""
+SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
+"""of the configurations of a task"""
 LARGE, QUICK_SIZE = "100x100", "20x20"
 TRANSFER_STEPS = 1_000_000
 """before a transfer, and after"""
@@ -114,9 +117,14 @@ def _task_needs(one: Cell) -> tuple[Cell, ...]:
     if one.method == "drl-abs-t":
         before: dict[str, Option] = {"steps": TRANSFER_STEPS} | amount
         return (cell("tasks", "drl-abs", str(one.option("source")), one.seed, **before),)
-    if one.method == "viper":  # imitates the best
-        return tuple(cell("tasks", "drl", one.task, seed, **amount) for seed in range(1 if amount else SEEDS))
-    return ()
+    return _teachers(one) if one.method == "viper" else ()
+
+
+def _teachers(one: Cell) -> tuple[Cell, ...]:
+    """A tree imitates the best policy."""
+    amount = _amount(one)
+    seeds = range(1 if amount else SEEDS)
+    return tuple(cell(one.experiment, "drl", one.task, seed, **amount) for seed in seeds)
 
 
 def _task(job: Job) -> Values:
@@ -151,6 +159,14 @@ def _generalization(method: str, task: str, seed: int, quick: bool) -> list[Cell
 
 def _generalization_needs(one: Cell) -> tuple[Cell, ...]:
     return (cell("tasks", one.method, one.task, one.seed, **_amount(one)),)
+
+
+def _unseen(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    return [cell("unseen", method, task, seed, **(_quick(method) if quick else {}))]
+
+
+def _unseen_needs(one: Cell) -> tuple[Cell, ...]:
+    return _teachers(one) if one.method == "viper" else ()
 
 
 EXPERIMENTS = {
@@ -191,6 +207,15 @@ EXPERIMENTS = {
             _generalization,
             computing.elsewhere,
             _generalization_needs,
+        ),
+        Experiment(
+            "unseen",
+            "tasks of which only a share of the configurations was seen, judged on all",
+            ("drl", "drl-abs", "viper", "leaps", "ours"),
+            tuple(f"{task}{SHARE}{share}" for task in ("top-off", "harvester-subsets") for share in SHARES),
+            _unseen,
+            computing.unseen,
+            _unseen_needs,
         ),
         Experiment(
             "length",

@@ -12,6 +12,7 @@ from typing import Any
 
 from leaps import __version__
 from leaps.experiments.cell import Cell, Result
+from leaps.tasks.task import SHARE
 
 Values = dict[str, Any]
 
@@ -138,6 +139,23 @@ def best_of(job: Job) -> Path:
     if not (best.folder / POLICY_FILE).exists():
         baseline(best)
     return best.folder
+
+
+def unseen(job: Job) -> Values:
+    """Search or train on a share of a task's configurations, and judge the result on all."""
+    from leaps.baselines.policies import load_policy
+    from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate, evaluate_policy
+
+    cell = job.cell
+    whole, episodes = cell.task.partition(SHARE)[0], cell.option("judged", UNSEEN)
+    settings: dict[str, Any] = {"episodes": episodes, "seed": UNSEEN_SEEDS + cell.seed}
+    if cell.method in SEARCHES:
+        values = search(job)
+        judged = evaluate(values["program"], whole, **settings)
+    else:
+        values = baseline(job)
+        judged = evaluate_policy(load_policy(job.folder), whole, **settings)
+    return values | {"return": float(judged.mean_return[0]), "return_on_seen": values["return"]}
 
 
 def reconstruction(job: Job) -> Values:

@@ -25,7 +25,9 @@ _SIX = ("stair-climber", "four-corner", "top-off", "maze", "clean-house", "harve
 _TESTS = tuple(TEST_PROGRAMS)
 _SPLITS = ("train", "validation", "test")
 _LARGE = ("stair-climber", "maze", "four-corner", "top-off", "harvester")
-_SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
+_UNSEEN = tuple(
+    f"{task}@{share}" for task in ("top-off", "harvester-subsets") for share in (0.75, 0.5, 0.25, 0.1, 0.05)
+)
 _HARD = ("door-key", "one-stroke", "seeder", "snake")
 
 REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
@@ -87,6 +89,60 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
         "drl-fcn": _row(_LARGE, (-0.20, 0.10), (0.01, 0.01), (0.00, 0.00), (0.01, 0.01), (0.02, 0.00)),
         "viper": _row(_LARGE, (0.00, 0.00), (0.10, 0.12), (0.40, 0.42), (0.03, 0.00), (0.04, 0.00)),
         "leaps": _row(_LARGE, (1.00, 0.00), (1.00, 0.00), (0.45, 0.37), (0.21, 0.03), (0.00, 0.00)),
+    },
+    "unseen": {
+        "drl": _row(
+            _UNSEEN,
+            (0.17, 0.05),
+            (0.12, 0.09),
+            (0.12, 0.06),
+            (0.17, 0.13),
+            (0.13, 0.04),
+            (0.64, 0.24),
+            (0.71, 0.29),
+            (0.21, 0.06),
+            (0.14, 0.09),
+            (0.04, 0.01),
+        ),
+        "drl-abs": _row(
+            _UNSEEN,
+            (0.23, 0.29),
+            (0.29, 0.36),
+            (0.45, 0.45),
+            (0.24, 0.38),
+            (0.26, 0.37),
+            (0.14, 0.21),
+            (0.24, 0.25),
+            (0.05, 0.06),
+            (0.13, 0.21),
+            (0.31, 0.31),
+        ),
+        "viper": _row(
+            _UNSEEN,
+            (0.27, 0.03),
+            (0.28, 0.04),
+            (0.27, 0.06),
+            (0.27, 0.02),
+            (0.28, 0.03),
+            (0.54, 0.01),
+            (0.54, 0.02),
+            (0.55, 0.01),
+            (0.54, 0.01),
+            (0.44, 0.22),
+        ),
+        "leaps": _row(
+            _UNSEEN,
+            (0.68, 0.18),
+            (0.65, 0.13),
+            (0.61, 0.24),
+            (0.68, 0.21),
+            (0.67, 0.18),
+            (0.40, 0.30),
+            (0.42, 0.27),
+            (0.50, 0.35),
+            (0.12, 0.19),
+            (0.01, 0.03),
+        ),
     },
     # Later work again, but for LEAPS of the HPRL paper
     "karel-hard": {

@@ -3,19 +3,23 @@
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from leaps.baselines.policies import load_policy
 from leaps.baselines.train import POLICY_FILE
 from leaps.dataset import DataConfig, make_dataset
 from leaps.embedding.space import Space
-from leaps.evaluate import UNSEEN_SEEDS, evaluate
+from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
+from leaps.experiments import computing
 from leaps.experiments.catalogue import get_experiment
 from leaps.experiments.cell import Cell, cell
 from leaps.experiments.computing import SEARCHES, Job, do
 from leaps.explore import smoothness
-from leaps.search.solve import SolveConfig, solve
+from leaps.search.solve import Solution, SolveConfig, solve
+from leaps.tasks import get
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -42,14 +46,17 @@ def test_a_search_is_that_of_solve(method: str, tmp_path: Path) -> None:
     assert {**found, "seconds": 0} == {**expected, "seconds": 0}
 
 
-def test_the_length_of_programs_reaches_the_search(tmp_path: Path) -> None:
-    short, long = (
-        done(cell("length", method, "four-corner", 0, budget=640), tmp_path).values
-        for method in ("leaps-45", "leaps-100")
-    )
-    assert len(short["program"].split()) <= 45
-    expected = solve(SolveConfig("four-corner", "cem", 0, budget=640, max_length=100)).summary()
-    assert long["program"] == expected["program"] != short["program"]
+def test_the_length_of_programs_reaches_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[SolveConfig] = []
+
+    def remember(config: SolveConfig) -> Solution:
+        asked.append(config)
+        return solve(replace(config, budget=8))
+
+    monkeypatch.setattr("leaps.search.solve.solve", remember)
+    for method in ("leaps-45", "leaps-100"):
+        do(Job(cell("length", method, "maze", 4), computing.search, work=tmp_path))
+    assert asked == [SolveConfig("maze", "cem", 4, max_length=length) for length in (45, 100)]
 
 
 def test_a_training_lives_in_a_folder_of_its_own_and_goes_on(tmp_path: Path) -> None:
@@ -85,6 +92,24 @@ def test_a_program_is_judged_in_larger_worlds_that_it_never_saw(tmp_path: Path) 
     program = job.needed[0].values["program"]
     expected = evaluate(program, "maze", episodes=100, seed=UNSEEN_SEEDS + 2, size=(20, 20)).mean_return[0]
     assert do(job).values["return"] == expected
+
+
+@pytest.mark.parametrize(("method", "options"), [("ours", {"budget": 500}), ("drl-abs", None)])
+def test_what_saw_some_configurations_is_judged_on_all(
+    method: str, options: dict[str, int] | None, tmp_path: Path
+) -> None:
+    one = cell("unseen", method, "top-off@0.05", 1, **(options or {"steps": 9000, "judged": 30}))
+    job = Job(one, computing.unseen, (), None, tmp_path)
+    found = do(job).values
+    assert get(found["task"]).seen_share == 0.05
+    settings: dict[str, Any] = {"episodes": 1000 if options else 30, "seed": UNSEEN_SEEDS + 1}
+    judged = [
+        evaluate_policy(load_policy(job.folder), task, **settings)
+        if method == "drl-abs"
+        else evaluate(found["program"], task, **settings)
+        for task in ("top-off", found["task"])
+    ]
+    assert [one.mean_return[0] for one in judged] == [found["return"], found["return_on_seen"]]
 
 
 def test_a_reconstruction_has_the_papers_bonus(tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""The command that turns results into documents: report."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leaps.cli.app import JsonOption, app, err, out, print_json
+
+
+@app.command()
+def report(
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Where `leaps experiment` keeps them.")
+    ] = Path("results"),
+    to: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where documents go; docs by default.")
+    ] = None,
+    readme: Annotated[
+        Path | None,
+        typer.Option("--readme", metavar="FILE", help="Put tables between its lines about results, too."),
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; say which files are not up to date.")
+    ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="With numbers of quick runs, to try how it looks; needs --out.")
+    ] = False,
+    json_: JsonOption = False,
+) -> None:
+    """Write what experiments came to beside what the paper reports.
+
+    As reproduction.md and reproduction.html, with a figure for each experiment. Quick runs are left out.
+    For instance:
+
+      leaps report
+      leaps report --readme README.md --check
+    """
+    from leaps.experiments.store import Store
+    from leaps.report.contents import gather
+    from leaps.report.documents import documents_of, write
+    from leaps.report.wording import unexplained_lines
+
+    if quick and (to is None or readme is not None):
+        raise ValueError("--quick: expected --out and no --readme, so that nobody takes it for the report")
+    store = Store(results)
+    try:
+        contents = gather(store, quick=quick)
+    finally:
+        for file in store.aside:
+            err.print(
+                f"could not be read, and is left out; it is kept as {file}", markup=False, soft_wrap=True
+            )
+    documents = documents_of(contents, to or Path("docs"), readme)
+    outdated = [str(document.file) for document in documents if not document.up_to_date]
+    if not check:
+        write(documents)
+    unexplained = unexplained_lines(contents)
+    if json_:
+        print_json(
+            {
+                "experiments": [section.experiment.name for section in contents.sections],
+                "files": [str(document.file) for document in documents],
+                "outdated": outdated,
+                "written": not check,
+                "left_out": contents.left_out,
+                "unexplained": unexplained,
+            }
+        )
+    else:
+        for document in documents if not check else []:
+            out.print(str(document.file), markup=False, soft_wrap=True)
+        if contents.left_out:
+            out.print(f"results left out, of quick runs or that others began with: {contents.left_out}")
+        if unexplained:
+            out.print(
+                f"entries that are not explained yet, listed at the end of the report: {len(unexplained)}"
+            )
+        for name in outdated if check else []:
+            out.print(f"not up to date: {name}", markup=False, soft_wrap=True, style="red")
+    if check and outdated:
+        raise typer.Exit(1)

@@ -1,0 +1,127 @@
+"""A figure per experiment: a panel per column, a line per row, ours beside what was reported."""
+
+import io
+from typing import TYPE_CHECKING, Any, Literal
+
+from leaps.figures import BLUE, CLOUD, COLOURS, GREY, INK
+from leaps.report.comparison import Comparison
+from leaps.report.contents import Section
+from leaps.report.statistics import interval, mean
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+OURS, THEIRS, BAND, PAPER = BLUE, COLOURS[0], "#f1f4f8", "#ffffff"
+PALETTE = {
+    "ours": OURS,
+    "theirs": THEIRS,
+    "ink": INK,
+    "muted": GREY,
+    "line": CLOUD,
+    "band": BAND,
+    "paper": PAPER,
+}
+"""all colours of a chart by what they are for, so that a page can give them others in the dark"""
+MOST_ACROSS = 3
+"""panels"""
+WIDTH, LINE_HEIGHT = 9.6, 0.3
+"""inches, of the figure and of a row"""
+APART = 0.19
+"""of a row: ours above its middle and what was reported below, if anything was"""
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there
+    "font.size": 10,
+    "svg.fonttype": "none",  # words stay words: to be searched, copied, and read aloud
+    "svg.hashsalt": "leaps",  # else an SVG differs every time
+}
+
+
+def draw(section: Section, format: Literal["png", "svg"]) -> bytes:
+    """Draw an experiment; the same results give the same SVG."""
+    from matplotlib import rc_context
+
+    buffer = io.BytesIO()
+    with rc_context(STYLE):
+        _figure(section).savefig(
+            buffer,
+            format=format,
+            dpi=160,
+            facecolor=PAPER,
+            metadata={"Date": None, "Creator": None} if format == "svg" else None,
+        )
+    return buffer.getvalue()
+
+
+def _figure(section: Section) -> "Figure":
+    from matplotlib.figure import Figure
+
+    experiment = section.experiment
+    methods = [method for method in experiment.methods if method in section.summaries]
+    tasks = [
+        task for task in experiment.tasks if any(section.table[method, task].entry for method in methods)
+    ]
+    shown = [section.table[method, task] for method in methods for task in tasks]
+    reported = any(one.entry and one.reported for one in shown)
+    # As many as leave no gap: four are two and two, not three and one.
+    across = next((n for n in (MOST_ACROSS, 2) if len(tasks) % n == 0), min(len(tasks), MOST_ACROSS))
+    down = -(-len(tasks) // across)
+    height = down * (LINE_HEIGHT * len(methods) + 0.75) + 0.5
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.02, hspace=0.02)  # type: ignore[union-attr, call-arg]
+    panels = list(figure.subplots(down, across, squeeze=False).flat)
+    for place, (axes, task) in enumerate(zip(panels, tasks, strict=False)):
+        _panel(axes, {method: section.table[method, task] for method in methods})
+        axes.set_title(task, loc="left", fontsize=11, fontweight="bold", color=INK)
+        axes.tick_params(labelleft=place % across == 0)
+    for axes in panels[len(tasks) :]:
+        axes.set_visible(False)
+    figure.legend(handles=_legend(reported), loc="outside upper left", ncols=2, frameon=False, labelcolor=INK)
+    return figure
+
+
+def _panel(axes: Any, row: dict[str, Comparison]) -> None:
+    reach = [0.0]
+    for line, one in enumerate(row.values()):
+        if line % 2 == 0:
+            axes.axhspan(line - 0.5, line + 0.5, color=BAND, lw=0, zorder=0)
+        if one.entry is None:
+            continue
+        low, high = interval([one.entry.returns], mean)
+        reach += [low, high, one.entry.mean]
+        above = line - APART if one.reported else line
+        _bar(axes, above, low, high, OURS)
+        axes.plot(one.entry.mean, above, "o", ms=6.5, color=OURS, mew=0, zorder=4)
+        if one.reported is not None:
+            below, deviation = line + APART, one.reported.deviation or 0.0
+            low, high = one.reported.mean - deviation, one.reported.mean + deviation
+            reach += [low, high]
+            _bar(axes, below, low, high, THEIRS)
+            axes.plot(one.reported.mean, below, "D", ms=5.5, color=PAPER, mec=THEIRS, mew=1.5, zorder=4)
+    if max(reach) > 0.5:  # where 1 is in sight, it is shown
+        reach.append(1.0)
+    left, right = min(reach), max(reach)
+    axes.set_xlim(left - 0.05 * (right - left), right + 0.05 * (right - left))
+    axes.set_ylim(len(row) - 0.5, -0.5)
+    axes.set_yticks(range(len(row)), list(row))
+    axes.xaxis.get_major_locator().set_params(nbins=5, steps=[1, 2, 2.5, 5, 10])
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.3g}".replace("-", "−"))
+    axes.grid(axis="x", color=CLOUD, lw=0.7, zorder=1)
+    axes.axvline(0, color=GREY, lw=0.9, zorder=2)
+    axes.tick_params(length=0, labelcolor=INK, pad=5)
+    axes.tick_params(axis="x", labelcolor=GREY, labelsize=9)
+    axes.spines[:].set_visible(False)
+
+
+def _bar(axes: Any, height: float, low: float, high: float, colour: str) -> None:
+    """An interval; one without width is none."""
+    if high > low:
+        axes.plot([low, high], [height, height], color=colour, lw=2.2, solid_capstyle="round", zorder=3)
+
+
+def _legend(reported: bool) -> list[Any]:
+    from matplotlib.lines import Line2D
+
+    ours = Line2D([], [], color=OURS, lw=2.2, marker="o", ms=6.5, mew=0, label="ours: mean, 95 % interval")
+    theirs = Line2D([], [], color=THEIRS, lw=2.2, marker="D", ms=5.5, mfc=PAPER, mew=1.5)
+    theirs.set_label("reported: mean, standard deviation")
+    return [ours, theirs] if reported else [ours]

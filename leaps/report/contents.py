@@ -1,0 +1,106 @@
+"""What a report says, before it is written in one form or another."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaps.experiments.catalogue import EXPERIMENTS, Experiment
+from leaps.experiments.cell import Cell, Result
+from leaps.experiments.paper import REPORTED
+from leaps.experiments.store import Store
+from leaps.experiments.table import Rows, tabulate
+from leaps.report.comparison import Comparison, Summary, summarize
+from leaps.report.notes import NOTES, Notes, note_of
+from leaps.report.origin import Origin, is_full, origin_of
+from leaps.report.programs import Found, programs_of
+
+Place = tuple[str, str]
+"""method and task"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """An experiment."""
+
+    experiment: Experiment
+    table: dict[Place, Comparison]
+    """every method and task, also those without a result"""
+    summaries: dict[str, Summary]
+    """by method, of those with results"""
+    notes: tuple[str, ...]
+    """explanations of marked entries, in the order in which they are first needed"""
+    explained: dict[Place, int]
+    """which of them, from 1"""
+    origin: Origin
+
+    @property
+    def unexplained(self) -> list[Place]:
+        """Marked entries without a note."""
+        return [place for place, one in self.table.items() if one.mark and place not in self.explained]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Everything."""
+
+    sections: tuple[Section, ...]
+    programs: tuple[Found, ...]
+    quick: bool
+    """whether results of quick runs are among these"""
+    left_out: int
+    """results that belong to no table: of quick runs, and what others began with"""
+    aside: tuple[Path, ...]
+    """files that could not be read, where they are now"""
+
+
+def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
+    """Read a store. `quick` takes results of quick runs for full ones, to try how a report looks."""
+    sections, tables, left_out = [], dict[str, Rows](), 0
+    for name, experiment in EXPERIMENTS.items():
+        results = _read(store, name)
+        full = {cell: result for cell, result in results.items() if quick or is_full(experiment, cell)}
+        left_out += len(results) - len(full)
+        needed = {other for cell in full for other in experiment.needs(cell)}
+        behind = [result for cell, result in results.items() if cell in full or cell in needed]
+        rows = tabulate(experiment, full.values())
+        if rows:
+            tables[name] = rows
+            sections.append(_section(experiment, rows, origin_of(experiment, rows, behind), notes))
+    if not sections:
+        quick_ones = f" but {left_out} of quick runs, which are in no report" if left_out else ""
+        raise ValueError(
+            f"no results in {str(store.folder)!r}{quick_ones}; `leaps experiment NAME` makes some, and "
+            "--results says where they are"
+        )
+    return Contents(tuple(sections), programs_of(tables), quick, left_out, tuple(store.aside))
+
+
+def _read(store: Store, experiment: str) -> dict[Cell, Result]:
+    found: dict[Cell, Result] = {}
+    for result in store.all(experiment):
+        cell, value = result.cell, result.values.get("return")
+        if cell in found or cell.experiment != experiment:  # a copy would count as another seed
+            raise ValueError(
+                f"{store.folder / experiment} holds the result of {cell.name} in another file than "
+                f"{store.file(cell)}; remove it"
+            )
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{store.file(cell)}: expected a finite number as 'return', found {value!r}")
+        found[cell] = result
+    return found
+
+
+def _section(experiment: Experiment, rows: Rows, origin: Origin, notes: Notes) -> Section:
+    reported = REPORTED.get(experiment.name, {})
+    table = {
+        (method, task): Comparison(rows.get(method, {}).get(task), reported.get(method, {}).get(task))
+        for method in experiment.methods
+        for task in experiment.tasks
+    }
+    summaries = {method: summarize([table[method, task] for task in experiment.tasks]) for method in rows}
+    numbers: dict[str, int] = {}
+    explained: dict[Place, int] = {}
+    for place, one in table.items():
+        if one.mark and (note := note_of(notes, experiment.name, *place)):
+            explained[place] = numbers.setdefault(note, len(numbers) + 1)
+    return Section(experiment, table, summaries, tuple(numbers), explained, origin)

@@ -1,0 +1,74 @@
+"""A report's files: what is in them, whether they are up to date, and writing them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaps.files import write_atomically
+from leaps.report.charts import draw
+from leaps.report.contents import Contents
+from leaps.report.html import to_html
+from leaps.report.markdown import to_markdown, to_readme
+
+NAME, FIGURES = "reproduction", "figures"
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+"""the lines of a README between which the results go"""
+IN_README = ("tasks", "karel-hard")
+
+
+@dataclass(frozen=True)
+class Document:
+    file: Path
+    content: bytes
+    exact: bool = True
+    """the same bytes on every machine; else it is enough that the file is there"""
+
+    @property
+    def up_to_date(self) -> bool:
+        return self.file.is_file() and (not self.exact or self.file.read_bytes() == self.content)
+
+
+def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -> list[Document]:
+    """All files of a report, in a folder and in a README that is there already."""
+    figures = {section.experiment.name: draw(section, "svg") for section in contents.sections}
+    found = [
+        Document(folder / f"{NAME}.md", to_markdown(contents, FIGURES).encode()),
+        Document(folder / f"{NAME}.html", to_html(contents, figures).encode()),
+    ]
+    for section in contents.sections:
+        name = section.experiment.name
+        found += [
+            Document(folder / FIGURES / f"{name}.svg", figures[name]),
+            # How letters are smoothed depends on the machine.
+            Document(folder / FIGURES / f"{name}.png", draw(section, "png"), exact=False),
+        ]
+    if readme is not None:
+        found.append(_readme(contents, folder, readme))
+    return found
+
+
+def write(documents: Sequence[Document]) -> None:
+    for document in documents:
+        write_atomically(document.file, document.content)
+
+
+def _readme(contents: Contents, folder: Path, file: Path) -> Document:
+    sections = [section for section in contents.sections if section.experiment.name in IN_README]
+    if not sections:
+        raise ValueError(f"{file}: there are no results of {' or '.join(IN_README)} to write into it")
+    details = Path(os.path.relpath(folder / f"{NAME}.md", file.parent)).as_posix()
+    text = file.read_bytes().decode()
+    return Document(file, insert(text, to_readme(sections, details), str(file)).encode())
+
+
+def insert(text: str, results: str, name: str) -> str:
+    """Replace what is between the two lines; everything else stays as it is."""
+    lines = text.splitlines(keepends=True)
+    places = [[i for i, line in enumerate(lines) if line.strip() == mark] for mark in (BEGIN, END)]
+    if [len(found) for found in places] != [1, 1] or places[0] > places[1]:
+        raise ValueError(
+            f"{name}: expected one line {BEGIN!r} and below it one line {END!r}, between which results go"
+        )
+    (begin,), (end,) = places
+    return "".join([*lines[: begin + 1], "\n", results, "\n", *lines[end:]])

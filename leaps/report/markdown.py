@@ -1,0 +1,80 @@
+"""A report as Markdown."""
+
+from collections.abc import Iterable, Sequence
+
+from leaps.report import wording
+from leaps.report.contents import Contents, Section
+
+
+def to_markdown(contents: Contents, figures: str = "figures") -> str:
+    """The whole report; its figures are in that folder, beside it."""
+    parts = [f"# {wording.TITLE}", wording.INTRODUCTION]
+    if contents.quick:
+        parts.append(f"**{wording.QUICK}**")
+    for section in contents.sections:
+        parts += _section(section, figures)
+    if contents.programs:
+        parts += [f"## {wording.PROGRAMS}", wording.PROGRAMS_INTRODUCTION]
+    task = None
+    for found in contents.programs:
+        if found.task != task:
+            task = found.task
+            parts.append(f"### {task}")
+        parts += [wording.program_line(found), f"```\n{found.text}\n```"]
+    if lines := wording.unexplained_lines(contents):
+        parts += [f"## {wording.UNEXPLAINED}", wording.UNEXPLAINED_INTRODUCTION, _bullets(lines)]
+    return "\n\n".join(parts) + "\n"
+
+
+def to_readme(sections: Iterable[Section], details: str) -> str:
+    """Some tables, and where the details are: the part of a README that is generated."""
+    parts = []
+    for section in sections:
+        parts += [wording.headline(section), results_table(section, footnotes=False)]
+    parts.append(f"{wording.LEGEND} [Why, how sure, and which commands make it]({details}).")
+    return "\n\n".join(parts) + "\n"
+
+
+def results_table(section: Section, footnotes: bool = True) -> str:
+    """Rows × columns: ours, and below it what was reported."""
+    experiment = section.experiment
+    lines = [("", *experiment.tasks)]
+    for method in experiment.methods:
+        row = [(task, section.table[method, task]) for task in experiment.tasks]
+        ours = []
+        for task, one in row:
+            number = section.explained.get((method, task)) if footnotes else None
+            note = f"<sup>{number}</sup>" if number else ""
+            mark = f"{one.mark}{note} " if one.mark else ""  # first, so that numbers stay below each other
+            ours.append(mark + wording.entry_text(one.entry))
+        lines.append((f"**{method}**", *ours))
+        if any(one.reported for _, one in row):
+            lines.append(("reported", *(wording.reported_text(one.reported) for _, one in row)))
+    return _table(lines)
+
+
+def _section(section: Section, figures: str) -> list[str]:
+    name = section.experiment.name
+    summaries = [wording.summary_cells(method, summary) for method, summary in section.summaries.items()]
+    parts = [f"## {name}", wording.headline(section), results_table(section), wording.LEGEND]
+    if section.notes:
+        parts.append("\n".join(f"{number}. {note}" for number, note in enumerate(section.notes, 1)))
+    parts += [
+        f"![{name}: ours and what was reported]({figures}/{name}.svg)",
+        wording.CHART_LEGEND,
+        _table([wording.SUMMARY_HEAD, *summaries]),
+        wording.SUMMARY_LEGEND,
+        "Made by\n\n```\n" + "\n".join(section.origin.commands) + "\n```",
+        _bullets(f"{what}: {said}" for what, said in wording.origin_lines(section)),
+    ]
+    return parts
+
+
+def _table(lines: Sequence[tuple[str, ...]]) -> str:
+    head, *rows = (f"| {' | '.join(cells)} |" for cells in lines)
+    rule = "| --- |" + " ---: |" * (len(lines[0]) - 1)
+    return "\n".join([head, rule, *rows])
+
+
+def _bullets(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)

@@ -1,0 +1,84 @@
+"""Where numbers come from: the commands that make them again, versions, machines, and how long it took."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from leaps.experiments.catalogue import Experiment
+from leaps.experiments.cell import Cell, Result
+from leaps.experiments.table import Rows
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Of an experiment's results."""
+
+    commands: tuple[str, ...]
+    versions: tuple[str, ...]
+    machines: tuple[str, ...]
+    seconds: float
+    """of computing, with what was needed first"""
+
+
+def origin_of(experiment: Experiment, rows: Rows, results: Sequence[Result]) -> Origin:
+    return Origin(
+        commands_of(experiment, rows),
+        versions_of(results),
+        machines_of(results),
+        sum(result.seconds for result in results),
+    )
+
+
+def is_full(experiment: Experiment, cell: Cell) -> bool:
+    """Whether a cell is one of the experiment's own, not one of a quick run or what another began with."""
+    known = cell.method in experiment.methods and cell.task in experiment.tasks
+    return known and cell in experiment.entries(cell.method, cell.task, cell.seed, False)
+
+
+def commands_of(experiment: Experiment, rows: Rows) -> tuple[str, ...]:
+    """The fewest commands that make these entries; rows that need the same options share one."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for method, row in rows.items():
+        cells = [result.cell for entry in row.values() for result in entry.results]
+        quick = not all(is_full(experiment, cell) for cell in cells)
+        seeds = 1 + max(cell.seed for cell in cells)
+        options: list[str] = []
+        if set(row) != set(experiment.tasks):
+            options += ["--tasks", ",".join(row)]
+        if seeds != (1 if quick else experiment.seeds(method)):
+            options += ["--seeds", str(seeds)]
+        if quick:
+            options.append("--quick")
+        groups.setdefault(tuple(options), []).append(method)
+    commands = []
+    for wanted, methods in groups.items():
+        some = ["--methods", ",".join(methods)] if set(methods) != set(experiment.methods) else []
+        commands.append(" ".join(["leaps", "experiment", experiment.name, *some, *wanted]))
+    return tuple(commands)
+
+
+def versions_of(results: Iterable[Result]) -> tuple[str, ...]:
+    """Of leaps and what it stands on; each once."""
+    found: dict[str, set[str]] = {"leaps": set(), "Python": set(), "numpy": set(), "torch": set()}
+    for result in results:
+        found["leaps"].add(result.version)
+        for name in ("Python", "numpy", "torch"):
+            if version := result.machine.get(name.lower()):
+                found[name].add(str(version))
+    return tuple(f"{name} {' and '.join(sorted(versions))}" for name, versions in found.items() if versions)
+
+
+def machines_of(results: Iterable[Result]) -> tuple[str, ...]:
+    """Each once, as its processor, cores and GPU."""
+    return tuple(sorted({said for result in results if (said := _machine(result))}))
+
+
+def _machine(result: Result) -> str:
+    about = result.machine
+    # A processor is often called something like "Maker(R) Thing(TM) X  CPU".
+    words = str(about.get("processor", "")).replace("(R)", "").replace("(TM)", "").split()
+    parts = [" ".join(words)] if words else []
+    if cores := about.get("cores"):
+        parts.append(f"{cores} core" + ("" if cores == 1 else "s"))
+    if gpu := about.get("gpu"):
+        parts.append(str(gpu))
+    return ", ".join(parts)

@@ -1,0 +1,89 @@
+"""The command that makes tables again: what it computes, keeps, prints and refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.harness import Leaps, assert_refused
+
+RANDOM = ("experiment", "tasks", "--methods", "leaps-rand-8", "--tasks", "maze,harvester", "--seeds", 2)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_without_a_name_experiments_are_listed(leaps: Leaps) -> None:
+    assert set(leaps("experiment", "--json").json) >= {"tasks", "reconstruction", "smoothness", "karel-hard"}
+    assert "Table 3" in leaps("experiment").out
+
+
+def test_a_table_stands_above_what_was_reported(leaps: Leaps) -> None:
+    done = leaps(*RANDOM)
+    assert done.code == 0
+    assert "0.40" in done.out  # the paper's, for maze
+    assert "leaps-r" in done.out
+
+
+def test_every_cell_has_a_file_and_is_not_computed_again(leaps: Leaps, tmp_path: Path) -> None:
+    first = leaps(*RANDOM, "--json").json
+    files = sorted((tmp_path / "results").rglob("*.json"))
+    assert [str(file.relative_to(tmp_path)) for file in files] == [
+        f"results/tasks/leaps-rand-8/{task}-{seed}.json" for task in ("harvester", "maze") for seed in (0, 1)
+    ]
+    assert (first["computed"], first["cells"], first["failures"]) == (4, 4, {})
+    kept = json.loads(files[2].read_text())
+    assert first["returns"]["leaps-rand-8"]["maze"][0] == kept["values"]["return"]
+    again = leaps(*RANDOM, "--json").json
+    assert again == {**first, "computed": 0}
+
+
+def test_a_damaged_result_is_computed_again_and_said(leaps: Leaps, tmp_path: Path) -> None:
+    first = leaps(*RANDOM, "--json").json
+    file = tmp_path / "results" / "tasks" / "leaps-rand-8" / "maze-1.json"
+    file.write_bytes(file.read_bytes()[:100])
+    done = leaps(*RANDOM, "--json")
+    assert done.json == {**first, "computed": 1}
+    assert "maze-1.json.damaged" in done.err
+    assert file.with_name("maze-1.json.damaged").exists()
+
+
+def test_a_quick_table_has_its_baselines_too(leaps: Leaps, tmp_path: Path) -> None:
+    words = ("--quick", "--methods", "naive,hc", "--tasks", "maze", "--results", "r", "--work", "w", "--json")
+    done = leaps("experiment", "tasks", *words)
+    assert (done.code, set(done.json["returns"])) == (0, {"naive", "hc"})
+    assert (tmp_path / "r" / "tasks" / "hc" / "maze-budget=2000-0.json").exists()
+    assert (tmp_path / "w" / "tasks" / "naive" / "maze-judged=50-steps=10000-0" / "program.karel").exists()
+
+
+def test_a_failing_cell_is_reported_and_the_others_are_there(leaps: Leaps, tmp_path: Path) -> None:
+    (tmp_path / "w").write_text("no folder for trainings")
+    words = ("--quick", "--methods", "naive,leaps-rand-8", "--tasks", "maze", "--work", "w")
+    done = leaps("experiment", "tasks", *words)
+    assert done.code == 1
+    assert "tasks/naive/maze-judged=50-steps=10000-0 failed" in " ".join(done.err.split())
+    assert "1 cells failed; the same command tries them again" in done.out
+    assert (tmp_path / "results" / "tasks" / "leaps-rand-8" / "maze-0.json").exists()
+    (tmp_path / "w").unlink()
+    assert leaps("experiment", "tasks", *words).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["taks"], "unknown experiment 'taks'; did you mean 'tasks'?"),
+        (["tasks", "--methods", "dqn"], "unknown method 'dqn'"),
+        (["tasks", "--tasks", "snake"], "unknown task 'snake'"),
+        (["tasks", "--seeds", "0"], "seeds must be at least 1, found 0"),
+        (["tasks", "--backend", "slurm"], "slurm"),
+        (["tasks", "--backend", "dask"], "address"),
+        (["tasks", "--device", "abacus"], "expected cpu or cuda"),
+    ],
+)
+def test_misuse_is_explained_and_leaves_nothing_behind(
+    leaps: Leaps, tmp_path: Path, words: list[str], said: str
+) -> None:
+    assert_refused(leaps("experiment", *words), said)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,158 @@
+"""The command that writes the report: what it writes, checks, says and refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leaps.experiments.cell import cell
+from leaps.experiments.store import Store
+from tests.cli.harness import Leaps, assert_refused
+from tests.report.synthetic import keep, small
+
+README = "# Title\n<!-- results: begin -->\n<!-- results: end -->\n"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.chdir(tmp_path)
+    return small(tmp_path / "results")
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and "results" not in file.parts
+    }
+
+
+def test_documents_go_to_docs(leaps: Leaps, store: Store, tmp_path: Path) -> None:  # noqa: ARG001
+    done = leaps("report")
+    assert (done.code, done.err) == (0, "")
+    assert set(files(tmp_path)) == {
+        "docs/reproduction.md", "docs/reproduction.html", "docs/figures/tasks.svg", "docs/figures/tasks.png",
+        "docs/figures/karel-hard.svg", "docs/figures/karel-hard.png",
+    }  # fmt: skip
+    for name in files(tmp_path):
+        assert name in done.out
+    assert "not explained yet, listed at the end of the report: 1" in done.out
+
+
+def test_both_documents_name_every_command(leaps: Leaps, store: Store, tmp_path: Path) -> None:  # noqa: ARG001
+    leaps("report", "--out", "other")
+    for form in ("md", "html"):
+        text = (tmp_path / "other" / f"reproduction.{form}").read_text()
+        for command in (
+            "leaps experiment tasks --methods leaps --tasks maze,clean-house",
+            "leaps experiment tasks --methods hc --tasks maze --seeds 2",
+            "leaps experiment tasks --methods ours --tasks maze",
+            "leaps experiment karel-hard --methods leaps --tasks snake --seeds 2",
+        ):
+            assert command in text
+
+
+def test_json_is_one_object(leaps: Leaps, store: Store) -> None:
+    keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.0)
+    done = leaps("report", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert done.json["experiments"] == ["tasks", "karel-hard"]
+    assert done.json["outdated"] == done.json["files"]
+    assert (done.json["written"], done.json["left_out"]) == (True, 1)
+    assert done.json["unexplained"] == [
+        "tasks: leaps on clean-house, ▲ 0.92 (0.08) · 5, reported 0.18 (0.14)"
+    ]
+    again = leaps("report", "--check", "--json")
+    assert (again.code, again.json["outdated"], again.json["written"]) == (0, [], False)
+
+
+def test_a_check_writes_nothing_and_says_what_differs(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(README)
+    words = ("report", "--readme", "README.md")
+    before = files(tmp_path)
+    done = leaps(*words, "--check")
+    assert done.code == 1
+    for name in ("docs/reproduction.md", "docs/reproduction.html", "docs/figures/tasks.png", "README.md"):
+        assert f"not up to date: {name}" in done.out
+    assert files(tmp_path) == before
+
+    assert leaps(*words).code == 0
+    written = files(tmp_path)
+    done = leaps(*words, "--check")
+    assert (done.code, "not up to date" in done.out) == (0, False)
+
+    keep(store, cell("karel-hard", "leaps", "snake", 2), 0.5)
+    done = leaps(*words, "--check")
+    assert done.code == 1
+    assert "not up to date: docs/figures/karel-hard.svg" in done.out
+    assert "tasks.svg" not in done.out
+    assert files(tmp_path) == written
+
+
+def test_writing_twice_changes_nothing(leaps: Leaps, store: Store, tmp_path: Path) -> None:  # noqa: ARG001
+    (tmp_path / "README.md").write_text(README)
+    leaps("report", "--readme", "README.md")
+    first = files(tmp_path)
+    leaps("report", "--readme", "README.md")
+    assert files(tmp_path) == first
+    assert b"| **leaps** |" in first["README.md"]
+
+
+def test_a_readme_without_its_lines_is_said_before_anything_is_written(
+    leaps: Leaps, store: Store, tmp_path: Path  # noqa: ARG001
+) -> None:  # fmt: skip
+    (tmp_path / "README.md").write_text("# Title\n")
+    done = leaps("report", "--readme", "README.md")
+    assert_refused(done, "README.md: expected one line '<!-- results: begin -->'")
+    assert set(files(tmp_path)) == {"README.md"}
+    assert_refused(leaps("report", "--readme", "NONE.md"), "NONE.md: No such file")
+
+
+def test_no_results_are_said(leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_refused(leaps("report"), "no results in 'results'", "leaps experiment NAME")
+    Path("empty").mkdir()
+    assert_refused(leaps("report", "--results", "empty", "--check"), "no results in 'empty'")
+    Path("file").write_text("")
+    assert_refused(leaps("report", "--results", "file"), "file is a file; expected a folder for results")
+    assert not Path("docs").exists()
+
+
+def test_a_damaged_result_is_said_and_left_out(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+    file = store.file(cell("tasks", "hc", "maze", 1))
+    file.write_bytes(b"{")
+    done = leaps("report", "--json")
+    assert done.code == 0
+    assert "could not be read, and is left out; it is kept as" in done.err
+    assert "maze-1.json.damaged" in done.err
+    assert "0.90 · 1" in (tmp_path / "docs" / "reproduction.md").read_text()
+
+
+def test_results_of_another_version_are_refused(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+    file = store.file(cell("tasks", "hc", "maze", 1))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "0.0.1"}))
+    assert_refused(leaps("report"), "was made by leaps 0.0.1, and this is")
+    assert files(tmp_path) == {}
+
+
+def test_quick_results_are_left_out_and_said(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+    leaps("report")
+    before = files(tmp_path)
+    keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.123)
+    done = leaps("report")
+    assert "results left out, of quick runs or that others began with: 1" in done.out
+    assert files(tmp_path) == before
+
+
+def test_a_report_of_quick_results_goes_nowhere_by_default(
+    leaps: Leaps, store: Store, tmp_path: Path
+) -> None:
+    keep(store, cell("tasks", "drl", "maze", 0, judged=50, steps=10_000), 0.123)
+    said = "--quick: expected --out and no --readme"
+    assert_refused(leaps("report", "--quick"), said)
+    assert_refused(leaps("report", "--quick", "--out", "trial", "--readme", "README.md"), said)
+    assert files(tmp_path) == {}
+    assert leaps("report", "--quick", "--out", "trial").code == 0
+    text = (tmp_path / "trial" / "reproduction.md").read_text()
+    assert "0.12 · 1" in text
+    assert "miniatures" in text

@@ -1,0 +1,140 @@
+"""From a store to what a report says: what is in, what is left out, what is marked and why."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaps.experiments.catalogue import EXPERIMENTS
+from leaps.experiments.cell import cell
+from leaps.experiments.store import Store
+from leaps.report.contents import Contents, Section, gather
+from leaps.report.notes import Notes
+from tests.report.synthetic import everything, keep, keep_entry, small
+
+
+def section(contents: Contents, name: str) -> Section:
+    (found,) = (one for one in contents.sections if one.experiment.name == name)
+    return found
+
+
+def test_experiments_with_results_in_the_catalogues_order(tmp_path: Path) -> None:
+    assert [one.experiment.name for one in gather(small(tmp_path)).sections] == ["tasks", "karel-hard"]
+    full = gather(everything(tmp_path / "all"))
+    assert [one.experiment.name for one in full.sections] == list(EXPERIMENTS)
+    assert full.left_out == 0
+
+
+def test_what_is_missing_is_there_as_nothing(tmp_path: Path) -> None:
+    tasks = section(gather(small(tmp_path)), "tasks")
+    assert len(tasks.table) == len(tasks.experiment.methods) * len(tasks.experiment.tasks)
+    assert tasks.table["drl", "maze"].entry is None
+    assert tasks.table["leaps", "top-off"].entry is None
+    assert set(tasks.summaries) == {"leaps", "hc", "ours"}
+
+
+def test_quick_results_are_never_in(tmp_path: Path) -> None:
+    store = small(tmp_path)
+    before = gather(store)
+    for experiment in EXPERIMENTS.values():
+        for one in experiment.cells(quick=True):
+            if one.options:
+                keep(store, one, 1.0)
+    keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.0)
+    after = gather(store)
+    assert after.left_out > 30
+    assert after.sections == before.sections
+    assert after.programs == before.programs
+
+
+def test_quick_results_are_in_when_asked_for(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep_entry(store, "tasks", "leaps", "maze", [0.25], budget=2_000)
+    contents = gather(store, quick=True)
+    assert contents.quick
+    entry = section(contents, "tasks").table["leaps", "maze"].entry
+    assert entry is not None
+    assert entry.mean == 0.25
+    assert section(contents, "tasks").origin.commands == (
+        "leaps experiment tasks --methods leaps --tasks maze --quick",
+    )
+
+
+def test_marked_entries_have_their_notes_in_the_order_of_reading(tmp_path: Path) -> None:
+    notes = {
+        ("tasks", "leaps", "clean-house"): "Own.",
+        ("tasks", "hc", None): "Row.",
+        ("tasks", "ours", None): "Not needed: nothing was reported.",
+        ("tasks", "leaps", "maze"): "Not needed: as reported.",
+    }
+    tasks = section(gather(small(tmp_path), notes), "tasks")
+    assert tasks.notes == ("Own.", "Row.")
+    assert tasks.explained == {("leaps", "clean-house"): 1, ("hc", "maze"): 2}
+    assert tasks.unexplained == []
+
+
+def test_entries_with_the_same_note_share_it(tmp_path: Path) -> None:
+    notes: Notes = {("tasks", "leaps", None): "Same.", ("tasks", "hc", None): "Same."}
+    tasks = section(gather(small(tmp_path), notes), "tasks")
+    assert tasks.notes == ("Same.",)
+    assert set(tasks.explained.values()) == {1}
+
+
+def test_a_mark_without_a_note_is_not_overlooked(tmp_path: Path) -> None:
+    tasks = section(gather(small(tmp_path), {}), "tasks")
+    assert tasks.unexplained == [("leaps", "clean-house"), ("hc", "maze")]
+
+
+def test_hours_count_what_trainings_began_with_and_every_way_tried(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for source, value in (("maze", 0.1), ("harvester", 0.2)):
+        keep(store, cell("tasks", "drl-abs-t", "top-off", 0, source=source), value, 1.0)
+        keep(store, cell("tasks", "drl-abs", source, 0, steps=1_000_000), 1.0, 10.0)
+    keep(store, cell("tasks", "drl-abs", "maze", 0, steps=7), 1.0, 100.0)
+    contents = gather(store)
+    tasks = section(contents, "tasks")
+    assert tasks.origin.seconds == 22
+    assert contents.left_out == 3
+    assert tasks.table["drl-abs", "maze"].entry is None
+    entry = tasks.table["drl-abs-t", "top-off"].entry
+    assert entry is not None
+    assert entry.mean == 0.2
+
+
+def test_a_damaged_file_is_moved_aside_and_said(tmp_path: Path) -> None:
+    store = small(tmp_path)
+    file = store.file(cell("tasks", "leaps", "maze", 3))
+    file.write_bytes(file.read_bytes()[:20])
+    contents = gather(Store(tmp_path))
+    assert [path.name for path in contents.aside] == ["maze-3.json.damaged"]
+    entry = section(contents, "tasks").table["leaps", "maze"].entry
+    assert entry is not None
+    assert len(entry.results) == 4
+
+
+@pytest.mark.parametrize("value", [None, "high", float("nan"), float("inf"), True])
+def test_a_return_that_is_no_number_is_said(tmp_path: Path, value: Any) -> None:
+    store = Store(tmp_path)
+    keep(store, cell("tasks", "drl", "maze"), value)
+    with pytest.raises(ValueError, match=r"maze-0\.json: expected a finite number as 'return', found"):
+        gather(store)
+
+
+@pytest.mark.parametrize("other", ["tasks/drl/copy.json", "karel-hard/drl/maze-0.json"])
+def test_a_copy_of_a_result_is_no_other_seed(tmp_path: Path, other: str) -> None:
+    store = Store(tmp_path)
+    keep(store, cell("tasks", "drl", "maze"), 1.0)
+    (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(tmp_path / "tasks/drl/maze-0.json", tmp_path / other)
+    with pytest.raises(ValueError, match=r"holds the result of tasks/drl/maze-0 in another file than"):
+        gather(store)
+
+
+def test_no_results_are_no_report(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        with pytest.raises(ValueError, match=r"no results in '.*'; `leaps experiment NAME` makes some"):
+            gather(Store(folder))
+    keep(Store(tmp_path), cell("tasks", "leaps", "maze", budget=5), 1.0)
+    with pytest.raises(ValueError, match="but 1 of quick runs, which are in no report"):
+        gather(Store(tmp_path))

@@ -1,0 +1,89 @@
+"""Files: which, what is in them, whether they are up to date."""
+
+from pathlib import Path
+
+import pytest
+
+from leaps.experiments.cell import cell
+from leaps.experiments.store import Store
+from leaps.report.contents import gather
+from leaps.report.documents import BEGIN, END, documents_of, insert, write
+from tests.report.synthetic import keep, keep_entry, small
+
+
+def test_all_files_are_written_and_then_up_to_date(tmp_path: Path) -> None:
+    documents = documents_of(gather(small(tmp_path / "r")), tmp_path / "new" / "docs")
+    names = {str(one.file.relative_to(tmp_path / "new" / "docs")) for one in documents}
+    assert names == {
+        "reproduction.md", "reproduction.html", "figures/tasks.svg", "figures/tasks.png",
+        "figures/karel-hard.svg", "figures/karel-hard.png",
+    }  # fmt: skip
+    assert not any(one.up_to_date for one in documents)
+    write(documents)
+    assert all(one.up_to_date for one in documents)
+    assert {file.name for file in (tmp_path / "new" / "docs").iterdir()} == {
+        "reproduction.md", "reproduction.html", "figures",
+    }  # fmt: skip
+
+
+def test_the_same_results_give_the_same_bytes(tmp_path: Path) -> None:
+    first, second = (documents_of(gather(small(tmp_path / name)), tmp_path / "docs") for name in "ab")
+    assert [one.content for one in first if one.exact] == [one.content for one in second if one.exact]
+    assert [one.file.suffix for one in first if not one.exact] == [".png", ".png"]
+
+
+def test_another_result_is_another_report(tmp_path: Path) -> None:
+    store = small(tmp_path / "r")
+    write(documents_of(gather(store), tmp_path))
+    keep(store, cell("tasks", "hc", "maze", 2), 0.1)
+    outdated = [one.file.name for one in documents_of(gather(store), tmp_path) if not one.up_to_date]
+    assert outdated == ["reproduction.md", "reproduction.html", "tasks.svg"]
+
+
+def test_a_picture_has_to_be_there_and_no_more(tmp_path: Path) -> None:
+    documents = documents_of(gather(small(tmp_path / "r")), tmp_path)
+    write(documents)
+    picture = tmp_path / "figures" / "tasks.png"
+    picture.write_bytes(b"from another machine")
+    assert all(one.up_to_date for one in documents)
+    picture.unlink()
+    assert [one.file for one in documents if not one.up_to_date] == [picture]
+
+
+def test_results_go_between_their_lines_and_nowhere_else() -> None:
+    text = f"# Title\r\nabove\n  {BEGIN}  \nold\nolder\n{END}\nbelow"
+    expected = f"# Title\r\nabove\n  {BEGIN}  \n\nnew\n\n{END}\nbelow"
+    assert insert(text, "new\n", "README.md") == expected
+    assert insert(expected, "new\n", "README.md") == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# Title\n", f"{BEGIN}\n", f"{END}\n", f"{END}\n{BEGIN}\n", f"{BEGIN}\n{BEGIN}\n{END}\n",
+             f"{BEGIN}\n{END}\n{END}\n", f"text {BEGIN}\n{END}\n"],
+)  # fmt: skip
+def test_lines_that_are_missing_are_asked_for(text: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"README\.md: expected one line '<!-- results: begin -->' and below"
+    ):
+        insert(text, "new", "README.md")
+
+
+def test_a_readme_gets_both_tables_and_a_link_from_where_it_is(tmp_path: Path) -> None:
+    readme = tmp_path / "project" / "README.md"
+    readme.parent.mkdir()
+    readme.write_text(f"# Title\n{BEGIN}\n{END}\nend\n")
+    write(documents_of(gather(small(tmp_path / "r")), tmp_path / "project" / "docs", readme))
+    text = readme.read_text()
+    assert text.startswith(f"# Title\n{BEGIN}\n\nTable 3")
+    assert text.endswith(f"(docs/reproduction.md).\n\n{END}\nend\n")
+    assert "| **leaps** |" in text
+    assert "door-key" in text
+
+
+def test_a_readme_without_anything_to_say_is_left_alone(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r")
+    keep_entry(store, "smoothness", "leaps", "train", [0.3])
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{BEGIN}\n{END}\n")
+    with pytest.raises(ValueError, match="no results of tasks or karel-hard to write into it"):
+        documents_of(gather(store), tmp_path, readme)

@@ -1,0 +1,79 @@
+"""The report as Markdown: ours above the reported, marks, notes, commands, programs."""
+
+import re
+from pathlib import Path
+
+from leaps.experiments.store import Store
+from leaps.report.contents import gather
+from leaps.report.markdown import results_table, to_markdown, to_readme
+from leaps.report.notes import Notes
+from tests.report.synthetic import everything, keep_entry, small
+
+NOTES: Notes = {("tasks", "hc", None): "Other worlds."}
+
+
+def test_ours_stands_above_what_was_reported(tmp_path: Path) -> None:
+    lines = results_table(gather(small(tmp_path), NOTES).sections[0]).splitlines()
+    assert lines[0] == "|  | stair-climber | four-corner | top-off | maze | clean-house | harvester |"
+    place = next(i for i, line in enumerate(lines) if line.startswith("| **leaps** "))
+    assert lines[place] == "| **leaps** | – | – | – | 1.00 (0.00) · 5 | ▲ 0.92 (0.08) · 5 | – |"
+    assert lines[place + 1].startswith("| reported | 1.00 (0.00) | 0.45 (0.40) | 0.81 (0.07) | 1.00 (0.00) |")
+    assert "| **hc** | – | – | – | ▼<sup>1</sup> 0.95 (0.07) · 2 | – | – |" in lines
+    assert lines[-1] == "| **ours** | – | – | – | 1.00 (0.00) · 32 | – | – |"  # nothing was reported
+
+
+def test_all_lines_of_a_table_are_as_wide(tmp_path: Path) -> None:
+    text = to_markdown(gather(everything(tmp_path)))
+    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+def test_notes_are_below_the_table_and_what_has_none_is_at_the_end(tmp_path: Path) -> None:
+    text = to_markdown(gather(small(tmp_path), NOTES))
+    assert "\n\n1. Other worlds.\n\n" in text
+    last = text[text.index("## Not explained yet") :]
+    assert "- tasks: leaps on clean-house, ▲ 0.92 (0.08) · 5, reported 0.18 (0.14)\n" in last
+    assert "hc" not in last
+    explained: Notes = {**NOTES, ("tasks", "leaps", None): "Luck."}
+    assert "Not explained yet" not in to_markdown(gather(small(tmp_path), explained))
+
+
+def test_what_has_no_results_is_not_mentioned(tmp_path: Path) -> None:
+    text = to_markdown(gather(small(tmp_path), NOTES))
+    assert "smoothness" not in text
+    assert "## length" not in text
+    store = Store(tmp_path / "other")
+    keep_entry(store, "smoothness", "leaps", "train", [0.31])
+    assert "Programs found" not in to_markdown(gather(store))
+
+
+def test_rows_below_the_table_and_where_it_comes_from(tmp_path: Path) -> None:
+    text = to_markdown(gather(small(tmp_path), NOTES))
+    assert "| hc | 0.95 | 0.90 to 1.00 | 2 | 0.95 | 1.00 | 1 ▼ worse |" in text
+    assert "\nleaps experiment tasks --methods hc --tasks maze --seeds 2\n" in text
+    assert "- Machines: Imagined Thing 9000, 8 cores\n- Computing: 44.0 minutes in all" in text
+    assert "(figures/tasks.svg)" in text
+
+
+def test_programs_are_indented(tmp_path: Path) -> None:
+    text = to_markdown(gather(small(tmp_path), NOTES))
+    assert (
+        "### clean-house\n\n`leaps`: return 1.00, 5 tokens, seed 2\n\n```\nDEF run m(\n  move\nm)\n```\n"
+        in text
+    )
+    assert text.count("### maze") == 1
+
+
+def test_a_report_with_quick_runs_says_so_first(tmp_path: Path) -> None:
+    store = small(tmp_path)
+    assert "miniatures" not in to_markdown(gather(store))
+    text = to_markdown(gather(store, quick=True))
+    assert text.index("miniatures") < text.index("## tasks")
+
+
+def test_a_readme_has_tables_without_footnotes_and_a_link(tmp_path: Path) -> None:
+    text = to_readme(gather(small(tmp_path), NOTES).sections, "docs/reproduction.md")
+    assert "<sup>" not in text
+    assert "▼ 0.95 (0.07) · 2" in text
+    assert "The four harder tasks.\n\n|  | door-key |" in text
+    assert text.endswith("(docs/reproduction.md).\n")
