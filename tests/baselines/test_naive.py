@@ -1,6 +1,7 @@
 """A network that writes programs: every program valid, PPO by hand, the same training after a restore."""
 
 import io
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -118,7 +119,7 @@ def test_before_any_update_the_loss_is_minus_the_mean_advantage() -> None:
 
 @pytest.mark.parametrize(
     ("old", "advantage", "gain"),
-    [(-1.0, 2.0, 1.2 * 2), (-1.0, -2.0, np.e * -2), (1.0, 2.0, 2 / np.e), (1.0, -2.0, 0.8 * -2)],
+    [(-1.0, 2.0, 1.2 * 2), (-1.0, -2.0, math.e * -2), (1.0, 2.0, 2 / math.e), (1.0, -2.0, 0.8 * -2)],
 )
 def test_a_ratio_beyond_the_clip_gains_nothing_more(old: float, advantage: float, gain: float) -> None:
     writer, written = drawn(20)
