@@ -7,6 +7,7 @@ import pytest
 
 from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
+from leaps.report.notes import NOTES
 from tests.cli.harness import Leaps, assert_refused
 from tests.report.synthetic import keep, small
 
@@ -16,6 +17,7 @@ README = "# Title\n<!-- results: begin -->\n<!-- results: end -->\n"
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(NOTES, ("tasks", "leaps", None))  # so that something is left unexplained
     return small(tmp_path / "results")
 
 
