@@ -232,6 +232,77 @@ def bench_searches() -> None:
     parallel.set_threads(1)
 
 
+def bench_baselines() -> None:
+    """A training of 2 million steps, on one core."""
+    from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
+
+    from leaps.baselines.networks import Remembering
+    from leaps.baselines.ppo import PAPER, PAPER_ABS, PPOConfig, PPOTrainer
+
+    def rate(method: str, config: PPOConfig) -> float:
+        trainer = PPOTrainer(method, TASKS["maze"], config)
+        trainer.step()
+        begin, before = time.perf_counter(), trainer.steps
+        while time.perf_counter() - begin < 8:
+            trainer.step()
+        return (trainer.steps - before) / (time.perf_counter() - begin)
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    for method, config, most in (
+        ("drl", replace(PAPER["maze"], epochs=2), 5),
+        ("drl", PAPER["maze"], None),
+        ("drl-abs", PAPER_ABS["maze"], 15),
+    ):
+        minutes = 2e6 / rate(method, config) / 60
+        what = f"{method} on Maze, {config.epochs} epochs, 2M steps"
+        goal = f"≤ {most} min" if most else ""
+        report(what, f"{minutes:.1f} min", goal, minutes <= most if most else None)
+    quick = rate("drl-abs", PAPER_ABS["maze"])
+    library = RecurrentActorCriticPolicy._process_sequence
+    ours, Remembering._process_sequence = Remembering._process_sequence, staticmethod(library)  # type: ignore
+    slow = rate("drl-abs", PAPER_ABS["maze"])
+    Remembering._process_sequence = staticmethod(ours)  # type: ignore[method-assign]
+    report("… a call per sequence ÷ the library's per step", f"{quick / slow:.1f}", "", None)
+    torch.set_num_threads(threads)
+
+
+def bench_experiments() -> None:
+    """Two Dask workers against one, and what the local runner adds to a cell."""
+    from distributed import LocalCluster
+
+    from leaps.experiments.backends import Backend, connect
+    from leaps.experiments.cell import Cell, cell
+    from leaps.experiments.run import run as run_cells
+    from leaps.experiments.store import Store
+
+    def seconds(cells: list[Cell], backend: Backend) -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            begin = time.perf_counter()
+            outcome = run_cells(cells, Store(Path(folder)), backend)
+            assert outcome.computed == len(cells)
+            return time.perf_counter() - begin
+
+    equal = [cell("karel-hard", "hc", "one-stroke", seed, budget=60_000) for seed in range(64)]
+    taken = []
+    for workers in (1, 2):
+        with LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as cluster:
+            backend = connect("dask", cluster.scheduler_address)
+            seconds(equal[: 2 * workers], backend)  # compiles
+            taken.append(seconds(equal, backend))
+            backend.close()
+    ratio = taken[0] / taken[1]
+    report("64 equal cells, two Dask workers ÷ one", f"{ratio:.2f}", "≥ 1.7", ratio >= 1.7)
+
+    trivial = [cell("tasks", "leaps-rand-8", "top-off", seed) for seed in range(100)]
+    backend = connect("local", jobs=1)
+    few, many = seconds(trivial[:1], backend), seconds(trivial, backend)
+    added = 1000 * (many - few) / (len(trivial) - 1)
+    report("a search of 8 programs as a cell, local, one process", f"{added:.0f} ms", "< 50 ms", added < 50)
+
+
 if __name__ == "__main__":
     parallel.set_threads(1)
     bench_execution()
@@ -240,5 +311,7 @@ if __name__ == "__main__":
     bench_environment()
     bench_decoding()
     bench_searches()
+    bench_baselines()
+    bench_experiments()
     bench_first_use()
     console.print(table)
