@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from leaps.cli.app import JsonOption, app, check_device, err, out, print_json, progress_bar
+from leaps.cli.baseline import need_baselines
 
 if TYPE_CHECKING:
     from leaps.experiments.catalogue import Experiment
@@ -57,7 +58,7 @@ def experiment(
       leaps experiment tasks --quick
       leaps experiment karel-hard --backend dask --address tcp://10.0.0.1:8786
     """
-    from leaps.experiments.catalogue import EXPERIMENTS, get_experiment
+    from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, get_experiment
 
     if name is None:
         if json_:
@@ -72,6 +73,8 @@ def experiment(
 
     chosen = get_experiment(name)
     cells = chosen.cells(_names(methods), _names(tasks), seeds, quick)
+    if any(cell.method in BASELINES for cell in cells):
+        need_baselines()
     check_device(device)
     store = Store(results)
     place = connect(backend, address, jobs)

@@ -1,6 +1,7 @@
 """The command that makes tables again: what it computes, keeps, prints and refuses."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,13 @@ def test_misuse_is_explained_and_leaves_nothing_behind(
 ) -> None:
     assert_refused(leaps("experiment", *words), said)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_has_to_be_installed_is_said_before_anything_is_computed(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    words = ("experiment", "tasks", "--tasks", "maze", "--seeds", 1, "--methods")
+    assert_refused(leaps(*words, "leaps-rand-8,drl"), "pip install 'leaps[baselines]'")
+    assert list(tmp_path.iterdir()) == []
+    assert leaps(*words, "leaps-rand-8").code == 0
