@@ -134,5 +134,5 @@ def print_table(chosen: "Experiment", rows: "Rows") -> None:
     for method, row in rows.items():
         table.add_row(method, *(str(row.get(task, "–")) for task in chosen.tasks))
         if theirs := REPORTED.get(chosen.name, {}).get(method):
-            table.add_row("  reported", *(str(theirs[task]) for task in chosen.tasks), style="dim")
+            table.add_row("  reported", *(str(theirs.get(task, "–")) for task in chosen.tasks), style="dim")
     out.print(table)

@@ -15,7 +15,7 @@ SEEDS = 5
 """the paper's"""
 MANY_SEEDS = 32
 """those of searches that are compared with each other, as in later work"""
-NEURAL = ("drl", "drl-abs", "drl-abs-t", "hrl", "hrl-abs")
+NEURAL = ("drl", "drl-fcn", "drl-abs", "drl-abs-t", "hrl", "hrl-abs")
 BASELINES = (*NEURAL, "naive", "viper")
 PEERS = ("hc", "cebs", "ours")
 """what came after the paper, and ours"""
@@ -202,7 +202,7 @@ EXPERIMENTS = {
         Experiment(
             "generalization",
             "the two tables of what was found on the tasks, in worlds of 100x100",
-            ("drl-abs", "viper", "leaps", "ours"),
+            ("drl-fcn", "drl-abs", "viper", "leaps", "ours"),
             tuple(name for name in PAPER if name != "clean-house"),
             _generalization,
             computing.elsewhere,

@@ -8,8 +8,9 @@ from leaps.experiments.paper import REPORTED
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_every_number_has_a_column_of_its_experiment(name: str) -> None:
-    for row in REPORTED[name].values():
-        assert set(row) == set(EXPERIMENTS[name].tasks)
+    for method, row in REPORTED[name].items():
+        unreported = {"clean-house"} if (name, method) == ("tasks", "drl-fcn") else set()
+        assert set(row) == set(EXPERIMENTS[name].tasks) - unreported
 
 
 @pytest.mark.parametrize("name", REPORTED)
@@ -19,6 +20,7 @@ def test_every_row_of_an_experiment_but_ours_is_reported(name: str) -> None:
 
 def test_some_numbers_that_one_knows() -> None:
     assert REPORTED["tasks"]["leaps"]["top-off"] == (0.81, 0.07)
+    assert REPORTED["tasks"]["drl-fcn"]["four-corner"] == (0.20, 0.34)
     assert REPORTED["tasks"]["hrl"]["stair-climber"] == (-0.51, 0.17)
     assert REPORTED["reconstruction"]["leaps"]["WHILE+2IF+IFELSE"] == (0.57, 0.23)
     assert REPORTED["generalization"]["viper"]["harvester"] == (0.04, 0.00)
