@@ -69,11 +69,12 @@ def solve(
 
     Prints the program and its return on 1,000 worlds that the search never saw, and keeps a folder with the
     program, a rollout as a GIF, the history of the search and its configuration. Ctrl-C ends a search; the
-    best program so far is kept.
+    best program so far is kept, and the same command goes on from there.
 
       leaps solve maze
       leaps solve door-key --method hc --seeds 5
     """
+    from leaps.search.checkpoint import Checkpoints
     from leaps.search.save import make_folder, save_solution
     from leaps.search.solve import Run, SolveConfig, work_all
 
@@ -88,14 +89,25 @@ def solve(
 
     def keep(solution: "Solution") -> None:
         save_solution(solution, folder_of(solution.config))
+        if not solution.interrupted:
+            checkpoints[solution.config.seed].remove()
         view.count(solution)
+
+    def watch(step: "Step") -> None:
+        checkpoints[step.seed](step)
+        view.show(step)
 
     with LiveView(configs) as view:
         runs = [
             Run(config) for config in configs
         ]  # says what is wrong, if anything, before there is a folder
         make_folder(folder_of(configs[0]))
-        solutions = work_all(runs, view.show, keep)
+        checkpoints = {run.config.seed: Checkpoints(run, folder_of(run.config)) for run in runs}
+        for run in runs:
+            if checkpoints[run.config.seed].resume():
+                done = f"{run.objective.evaluations:,} evaluations"
+                err.print(f"seed {run.config.seed} goes on where it was interrupted, after {done}")
+        solutions = work_all(runs, watch, keep)
     # Only now: the view, when it goes, takes with it what was printed below it.
     if json_:
         print_json(solutions[0].summary() if seeds == 1 else summary_of(solutions))
@@ -177,7 +189,7 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     table.add_row("", f"{solution.search_return:.3f} on the search's own {solution.worlds}")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
-        table.add_row("", "interrupted: this is the best so far")
+        table.add_row("", "interrupted: this is the best so far; the same command goes on")
     table.add_row("kept in", escape(str(folder)))
     panel = Panel(coloured(parse(solution.program, LANGUAGE)), border_style="dim", padding=(0, 2))
     out.print(Columns([panel, table], padding=(0, 3)))

@@ -17,7 +17,7 @@ from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search.methods import Method, Setting, get_method
 from leaps.search.objective import PERFECT, Objective
-from leaps.search.search import Programs, Scores, Search
+from leaps.search.search import Programs, Scores, Search, State
 from leaps.search.simplify import simplify
 from leaps.tasks import Task, get
 
@@ -166,6 +166,8 @@ class Run:
         self._next_check = CHECK_EVERY
         self._in_a_row = 0
         self._begin: float | None = None
+        self._seconds_before = 0.0
+        """of a search that was interrupted, and goes on as this one"""
 
     @property
     def finished(self) -> bool:
@@ -173,7 +175,8 @@ class Run:
 
     @property
     def _seconds(self) -> float:
-        return 0.0 if self._begin is None else time.perf_counter() - self._begin
+        now = 0.0 if self._begin is None else time.perf_counter() - self._begin
+        return self._seconds_before + now
 
     def step(self) -> Step:
         """Ask, evaluate, tell."""
@@ -268,6 +271,42 @@ class Run:
         self.shortlist = {row.tobytes(): float(score) for row, score in zip(known, scores, strict=True)}
         top = int(scores.argmax())
         self._set_best(known[top], float(scores[top]))
+
+    def state(self) -> State:
+        """All that the rest of the search depends on, between two steps."""
+        worlds = self.objective.worlds
+        return {
+            **{name: getattr(self, name) for name in self._COUNTERS},
+            "evaluations": self.objective.evaluations,
+            "rollouts": self.objective.rollouts,
+            "seconds": self._seconds,
+            "worlds": {name: getattr(worlds, name) for name in worlds._fields},
+            "best": None if self.best is None else list(self.best),
+            "shortlist": [[list(program), score] for program, score in self.shortlist.items()],
+            "history": self.history,
+            "search": self.search.state(),
+        }
+
+    _COUNTERS = ("round", "solved", "_drawn", "_next_check", "_in_a_row")
+
+    def restore(self, state: State) -> None:
+        """Go on as the search that this is the state of: it has the same configuration."""
+        self.search.restore(state["search"])
+        for name in self._COUNTERS:
+            setattr(self, name, state[name])
+        worlds = self.objective.worlds
+        self.objective = Objective(
+            self.task,
+            Worlds(
+                *(np.array(state["worlds"][name], getattr(worlds, name).dtype) for name in worlds._fields)
+            ),
+            state["evaluations"],
+            state["rollouts"],
+        )
+        self._seconds_before = state["seconds"]
+        self.best = state["best"] and (state["best"][0], np.array(state["best"][1], np.uint8))
+        self.shortlist = {bytes(program): score for program, score in state["shortlist"]}
+        self.history = list(state["history"])
 
     def result(self, interrupted: bool = False) -> Solution:
         """Choose among the best programs on fresh worlds, and judge the choice on others."""

@@ -333,3 +333,20 @@ def test_imitate_explains_itself(leaps: Leaps) -> None:
     done = leaps("imitate", "--help")
     assert done.code == 0
     assert "--json" in done.out
+
+
+def test_an_interrupted_search_goes_on_with_the_same_command(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["solve", "snake", "--budget", 3000, "--json", "--out", tmp_path / "found"]
+    with monkeypatch.context() as patched:
+        patched.setattr("leaps.search.checkpoint.EVERY", 0.0)
+        patched.setattr(LiveView, "show", interrupt_in_round(20))
+        assert_interrupted(leaps(*words))
+    done = leaps(*words)
+    assert done.code == 0
+    assert "seed 0 goes on where it was interrupted, after" in done.err
+    assert not (tmp_path / "found" / "unfinished.json").exists()
+    whole = leaps(*words[:-1], tmp_path / "whole")
+    assert "goes on" not in whole.err
+    assert {**done.json, "seconds": 0} == {**whole.json, "seconds": 0}

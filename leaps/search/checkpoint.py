@@ -1,0 +1,53 @@
+"""Searches under way, as files: one that was interrupted, or killed, goes on where it was."""
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from leaps import __version__
+from leaps.files import write_atomically
+from leaps.search.solve import Run, SolveConfig, Step
+
+CHECKPOINT_FILE = "unfinished.json"
+EVERY = 5.0
+"""seconds between two checkpoints; one takes some milliseconds"""
+
+
+class Checkpoints:
+    """Keep a search's state in its folder while it runs; a listener of its steps."""
+
+    def __init__(self, run: Run, folder: Path) -> None:
+        self.run, self.file = run, folder / CHECKPOINT_FILE
+        self._written = time.monotonic()
+
+    def resume(self) -> bool:
+        """Go on from the folder's checkpoint; False if there is none of this very search."""
+        try:
+            said = json.loads(self.file.read_bytes())
+            if said["version"] != __version__ or said["config"] != _plain(self.run.config):
+                return False
+            state = said["state"]
+        except (OSError, ValueError, KeyError, TypeError):  # none, or half of one: it was of no use anyway
+            return False
+        self.run.restore(state)
+        return True
+
+    def __call__(self, step: Step) -> None:  # noqa: ARG002
+        if time.monotonic() - self._written >= EVERY:
+            self.write()
+
+    def write(self) -> None:
+        said = {"version": __version__, "config": _plain(self.run.config), "state": self.run.state()}
+        write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())
+        self._written = time.monotonic()
+
+    def remove(self) -> None:
+        """It is finished: there is nothing to go on with."""
+        self.file.unlink(missing_ok=True)
+
+
+def _plain(config: SolveConfig) -> Any:
+    """A configuration as JSON gives it back."""
+    return json.loads(json.dumps(asdict(config)))

@@ -1,0 +1,113 @@
+"""A search that was put aside goes on as if it had not been."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leaps.search import checkpoint
+from leaps.search.checkpoint import CHECKPOINT_FILE, Checkpoints
+from leaps.search.methods import METHODS
+from leaps.search.solve import Run, Solution, SolveConfig, Step, work
+from tests.embedding.helpers import needs_shipped_weights
+
+pytestmark = needs_shipped_weights
+
+
+def assert_same(one: Solution, other: Solution) -> None:
+    for name in ("program", "found", "evaluations", "rollouts", "worlds", "history"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert (one.unseen_return, one.search_return) == (other.unseen_return, other.search_return)
+
+
+def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
+    """Search for some rounds, keep the state, and go on a little, which is lost."""
+    run = Run(config)
+    for _ in range(rounds):
+        run.step()
+    Checkpoints(run, folder).write()
+    for _ in range(2):
+        if not run.finished:
+            run.step()
+    return run
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if not name.startswith("random")])
+def test_a_search_that_was_put_aside_finds_what_it_would_have_found(method: str, tmp_path: Path) -> None:
+    config = SolveConfig("four-corner", method, 3, budget=2000)
+    put_aside(config, 4, tmp_path)
+    again = Run(config)
+    assert Checkpoints(again, tmp_path).resume()
+    assert again.objective.evaluations > 0
+    assert_same(work(again), work(Run(config)))
+
+
+def test_worlds_that_were_added_are_still_there(tmp_path: Path) -> None:
+    """Snake's first programs fit their worlds only, so that worlds that break them are soon added."""
+    config = SolveConfig("snake", seed=2, budget=25_000)
+    run = Run(config)
+    while run.objective.worlds.count == 32:
+        run.step()
+    for _ in range(50):  # and the climbs were scored anew
+        run.step()
+    Checkpoints(run, tmp_path).write()
+    again = Run(config)
+    assert Checkpoints(again, tmp_path).resume()
+    assert again.objective.worlds.count == run.objective.worlds.count > 32
+    for _ in range(100):
+        one, other = run.step(), again.step()
+        assert (one.best_so_far, one.evaluations, one.worlds) == (
+            other.best_so_far,
+            other.evaluations,
+            other.worlds,
+        )
+        assert (one.asked == other.asked).all()
+
+
+def test_seconds_go_on(tmp_path: Path) -> None:
+    config = SolveConfig("snake", seed=1, budget=5000)
+    run = put_aside(config, 20, tmp_path)
+    state = json.loads((tmp_path / CHECKPOINT_FILE).read_text())["state"]
+    again = Run(config)
+    Checkpoints(again, tmp_path).resume()
+    assert again.step().seconds > state["seconds"] > 0
+    assert run.state()["seconds"] > state["seconds"]
+
+
+@pytest.mark.parametrize("other", [{"seed": 4}, {"budget": 999}, {"task": "maze"}, {"size": (10, 10)}])
+def test_another_search_does_not_go_on_from_it(other: dict[str, object], tmp_path: Path) -> None:
+    config = {"task": "snake", "seed": 3, "budget": 1000}
+    put_aside(SolveConfig(**config), 3, tmp_path)  # type: ignore[arg-type]
+    run = Run(SolveConfig(**{**config, **other}))  # type: ignore[arg-type]
+    assert not Checkpoints(run, tmp_path).resume()
+    assert run.objective.evaluations == 0
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"version": "0.0.1"}'])
+def test_what_is_no_checkpoint_is_passed_over(content: str, tmp_path: Path) -> None:
+    (tmp_path / CHECKPOINT_FILE).write_text(content)
+    assert not Checkpoints(Run(SolveConfig("maze")), tmp_path).resume()
+
+
+def test_without_one_a_search_begins(tmp_path: Path) -> None:
+    assert not Checkpoints(Run(SolveConfig("maze")), tmp_path / "nowhere").resume()
+
+
+def test_a_checkpoint_is_written_now_and_then_and_goes_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(SolveConfig("snake", budget=1000))
+    checkpoints = Checkpoints(run, tmp_path)
+    seen: list[bool] = []
+
+    def watch(step: Step) -> None:
+        checkpoints(step)
+        seen.append((tmp_path / CHECKPOINT_FILE).exists())
+        if step.round == 3:
+            monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+
+    work(run, watch)
+    assert seen[:4] == [False, False, False, True]
+    checkpoints.remove()
+    assert not list(tmp_path.iterdir())
+    checkpoints.remove()  # there may be none
