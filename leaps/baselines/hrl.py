@@ -1,7 +1,8 @@
 """HRL and HRL-abs: a policy that chooses skills, each a sequence of actions that a frozen decoder writes.
 
-SAC is that of stable-baselines3. One of its actions is a latent of `leaps.baselines.skills`; what it decodes
-to is done to its end, or to the end of the episode, before the policy sees the world again.
+SAC is that of stable-baselines3 (`leaps.baselines.sac`). One of its actions is a latent of
+`leaps.baselines.skills`; what it decodes to is done to its end, or to the end of the episode, before the
+policy sees the world again.
 """
 
 import copy
@@ -16,13 +17,12 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save
-from stable_baselines3 import SAC
-from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.utils import set_random_seed
 
 from leaps.baselines.networks import SMALLEST, GridEncoder
+from leaps.baselines.replay import BitReplay
+from leaps.baselines.sac import BriskSAC
 from leaps.baselines.skills import Actions, SkillDecoder, Skills, SkillsConfig, lengths_of, load_skills
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.vec_env import KarelVecEnv, Stepped
@@ -157,58 +157,6 @@ class SkillVecEnv(KarelVecEnv):
         return self._report(rewards, ended, truncated)
 
 
-class BitReplay(ReplayBuffer):
-    """The library's replay buffer with a bit per plane and cell instead of a byte.
-
-    So a million decisions on a grid of 8x8 take at most 300 MB (memory that isn't used isn't taken), and
-    a checkpoint is an eighth as large.
-    """
-
-    ARRAYS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
-
-    def __init__(
-        self, buffer_size: int, observation_space: spaces.Space[Any], *arguments: Any, **settings: Any
-    ) -> None:
-        assert observation_space.shape is not None
-        self._shape = observation_space.shape
-        self._bits = int(np.prod(self._shape))
-        packed = spaces.Box(0, 255, (-(-self._bits // 8),), np.uint8)
-        super().__init__(buffer_size, packed, *arguments, **settings)
-
-    def add(
-        self,
-        obs: NDArray[Any],
-        next_obs: NDArray[Any],
-        action: NDArray[Any],
-        reward: NDArray[Any],
-        done: NDArray[Any],
-        infos: list[dict[str, Any]],
-    ) -> None:
-        before, after = (np.packbits(each.reshape(self.n_envs, -1), axis=1) for each in (obs, next_obs))
-        super().add(before, after, action, reward, done, infos)
-
-    def _get_samples(self, batch_inds: NDArray[Any], env: Any = None) -> ReplayBufferSamples:
-        packed = super()._get_samples(batch_inds, env)
-        return packed._replace(
-            observations=self._unpacked(packed.observations),
-            next_observations=self._unpacked(packed.next_observations),
-        )
-
-    def _unpacked(self, packed: torch.Tensor) -> torch.Tensor:
-        bits = np.unpackbits(packed.cpu().numpy(), axis=1, count=self._bits)
-        return torch.from_numpy(bits.reshape(-1, *self._shape)).to(self.device)
-
-    def state(self) -> dict[str, Any]:
-        """What is remembered."""
-        kept = {name: torch.from_numpy(getattr(self, name)[: self.size()].copy()) for name in self.ARRAYS}
-        return kept | {"next": self.pos, "full": self.full}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.pos, self.full = state["next"], state["full"]
-        for name in self.ARRAYS:
-            getattr(self, name)[: self.size()] = state[name].numpy()
-
-
 class SkillPolicy:
     """A network that chooses the skill that it finds best, does it to its end, and looks again."""
 
@@ -309,7 +257,7 @@ class HRLTrainer:
         )
         sees_grids = OBSERVATIONS[method] == "grid"
         encoder = {"features_extractor_class": GridEncoder} if sees_grids else {}
-        self.model = SAC(
+        self.model = BriskSAC(
             "MlpPolicy",
             self.env,
             learning_rate=config.learning_rate,
@@ -428,6 +376,7 @@ class HRLTrainer:
         self._memory.restore(state["replay"])
         if state["begun"]:
             model._last_obs = self.env.observe()
+        model.forget_recording()
 
 
 def _fingerprint(skills: Skills) -> str:

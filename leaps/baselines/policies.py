@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from safetensors import SafetensorError
 
 from leaps.baselines.hrl import read_skill_policy
-from leaps.baselines.ppo import Origin, read_neural_policy, read_origin
+from leaps.baselines.ppo import NeuralPolicy, Origin, read_neural_policy, read_origin
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.viper import read_tree_policy
 from leaps.evaluate import Policy
@@ -32,9 +32,12 @@ ORIGINS: dict[str, Reader[Origin]] = {"drl-abs": read_origin}
 """what can be transferred to another task"""
 
 
-def load_policy(folder: Path) -> Policy:
-    """Read the policy that was trained in this folder, to act."""
-    return _load(folder, POLICIES)
+def load_policy(folder: Path, device: str = "cpu") -> Policy:
+    """Read the policy that was trained in this folder, to act; a network on this device."""
+    policy = _load(folder, POLICIES)
+    if isinstance(policy, NeuralPolicy):
+        policy.network.to(device)
+    return policy
 
 
 def load_origin(folder: Path) -> Origin:

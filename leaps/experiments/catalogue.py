@@ -22,6 +22,8 @@ PEERS = ("hc", "cebs", "ours")
 SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
 """of the configurations of a task"""
 LARGE, QUICK_SIZE = "100x100", "20x20"
+EPISODES_FCN = 10
+"""worlds of that size that DRL-FCN is judged on; the others see a hundred"""
 TRANSFER_STEPS = 1_000_000
 """before a transfer, and after"""
 
@@ -154,6 +156,8 @@ def _length(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
 
 def _generalization(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
     options: dict[str, Option] = {"size": QUICK_SIZE, **_quick(method)} if quick else {"size": LARGE}
+    if method == "drl-fcn":  # which looks at all of a world in every step
+        options["episodes"] = EPISODES_FCN
     return [cell("generalization", method, task, seed, **options)]
 
 

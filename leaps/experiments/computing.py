@@ -154,7 +154,7 @@ def unseen(job: Job) -> Values:
         judged = evaluate(values["program"], whole, **settings)
     else:
         values = baseline(job)
-        judged = evaluate_policy(load_policy(job.folder), whole, **settings)
+        judged = evaluate_policy(load_policy(job.folder, job.device), whole, **settings)
     return values | {"return": float(judged.mean_return[0]), "return_on_seen": values["return"]}
 
 
@@ -212,7 +212,7 @@ def elsewhere(job: Job) -> Values:
     else:
         from leaps.baselines.policies import load_policy
 
-        judged = evaluate_policy(load_policy(best_of(job)), cell.task, **settings)
+        judged = evaluate_policy(load_policy(best_of(job), job.device), cell.task, **settings)
     return {
         "return": float(judged.mean_return[0]),
         "return_at_own_size": found.values["return"],

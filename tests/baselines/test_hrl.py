@@ -12,7 +12,6 @@ import torch
 from gymnasium import spaces
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
-from stable_baselines3.common.buffers import ReplayBuffer
 
 from leaps.baselines import hrl, train
 from leaps.baselines.hrl import (
@@ -20,7 +19,6 @@ from leaps.baselines.hrl import (
     OBSERVATIONS,
     PAPER,
     PAPER_ABS,
-    BitReplay,
     HRLConfig,
     HRLTrainer,
     SkillVecEnv,
@@ -229,32 +227,6 @@ def test_only_what_is_remembered_is_put_aside() -> None:
     replay = trainer.state()["replay"]
     assert replay["observations"].shape == (10, SMALL.worlds, 8 * 8 * 16 // 8)
     assert sum(array.nbytes for array in replay.values() if isinstance(array, torch.Tensor)) < 40 * 320
-
-
-@pytest.mark.parametrize("shape", [(8, 8, 16), (5,)])
-def test_bits_are_remembered_as_bytes_are(shape: tuple[int, ...]) -> None:
-    seen, done = spaces.Box(0, 1, shape, np.uint8), spaces.Box(-2, 2, (5,), np.float32)
-    buffers = [kind(24, seen, done, "cpu", n_envs=3) for kind in (ReplayBuffer, BitReplay)]
-    rng = np.random.default_rng(0)
-    for _ in range(11):  # more than there is room for
-        step = (
-            rng.integers(0, 2, (3, *shape), np.uint8),
-            rng.integers(0, 2, (3, *shape), np.uint8),
-            rng.uniform(-1, 1, (3, 5)).astype(np.float32),
-            rng.random(3),
-            rng.integers(0, 2, 3),
-            [{"TimeLimit.truncated": bool(rng.integers(2))} for _ in range(3)],
-        )
-        for buffer in buffers:
-            buffer.add(*step)
-    drawn = []
-    for buffer in buffers:
-        np.random.seed(0)
-        drawn.append(buffer.sample(50))
-    for expected, found in zip(*drawn, strict=True):
-        assert (expected is None and found is None) or (
-            torch.equal(expected, found) and expected.dtype == found.dtype
-        )
 
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
