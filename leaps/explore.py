@@ -1,6 +1,6 @@
 """Look into a program space: walk between programs, map it, measure how smooth it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,48 @@ def smoothness(space: Space, data: Dataset, split: str, progress: Callable[[int]
 
 
 @dataclass(frozen=True)
+class Plane:
+    """The plane in which latents differ most: their first two principal components."""
+
+    centre: NDArray[np.float32]
+    axes: NDArray[np.float32]
+    """[dimensions, 2]"""
+    shares: tuple[float, float]
+    """of the latents' variance, along each axis"""
+
+    @staticmethod
+    def through(latents: NDArray[np.float32]) -> "Plane":
+        """Lay it through latents [n, dimensions]."""
+        exact = latents.astype(np.float64)
+        centre = exact.mean(axis=0)
+        variances, directions = np.linalg.eigh(np.cov(exact - centre, rowvar=False))
+        axes = directions[:, :-3:-1]  # eigenvalues ascend
+        # An axis may point either way: let its largest component be positive, whatever the machine.
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+        second, first = (float(variance / (variances.sum() or 1.0)) for variance in variances[-2:])
+        return Plane(centre.astype(np.float32), axes.astype(np.float32), (first, second))
+
+    def place(self, latents: NDArray[np.float32]) -> NDArray[np.float32]:
+        """[n, 2] where latents [n, dimensions] are seen."""
+        return np.asarray((latents - self.centre) @ self.axes, np.float32)
+
+
+DIGITS = 3
+"""of coordinates that are kept: a picture shows no more"""
+
+
+def columns_of(places: NDArray[np.float32]) -> dict[str, list[float]]:
+    """Places [n, 2] as plain numbers, the first coordinates apart from the second."""
+    across, up = places.astype(np.float64).round(DIGITS).T.tolist()
+    return {"x": across, "y": up}
+
+
+def places_of(columns: Mapping[str, Any]) -> NDArray[np.float32]:
+    """[n, 2] what `columns_of` wrote."""
+    return np.asarray([columns["x"], columns["y"]], np.float32).T
+
+
+@dataclass(frozen=True)
 class LatentMap:
     """A space in two dimensions, by principal components of the training programs' latents."""
 
@@ -79,30 +121,73 @@ class LatentMap:
     """[2] the points that a search found for their behaviour"""
     r_mat: dict[str, float]
     """how well what was found behaves as the test program"""
+    apart: dict[str, float]
+    """how far what was found is from the test program in the whole space; 1 is as far as training programs
+    are from their centre, in root mean square"""
+    shares: tuple[float, float]
+    """of the training programs' variance, along each axis"""
+
+    KEPT_TRAINING, KEPT_NORMAL = 1_200, 400
+    """points that a picture needs to show the shape of a cloud"""
+
+    def report(self) -> dict[str, Any]:
+        """What a picture is drawn from, as plain numbers: of the clouds, the first of their points."""
+        return {
+            "training": columns_of(self.training[: self.KEPT_TRAINING]),
+            "normal": columns_of(self.normal[: self.KEPT_NORMAL]),
+            "variance_shares": [round(share, 4) for share in self.shares],
+            "tests": {
+                name: {
+                    "truth": columns_of(self.truth[name][None]),
+                    "found": columns_of(self.found[name][None]),
+                    "r_mat": round(self.r_mat[name], 4),
+                    "apart": round(self.apart[name], 4),
+                }
+                for name in self.truth
+            },
+        }
+
+    @staticmethod
+    def of_report(said: Mapping[str, Any]) -> "LatentMap":
+        """Read what `report` wrote."""
+        tests = {name: said["tests"][name] for name in TEST_PROGRAMS}
+        first, second = (float(share) for share in said["variance_shares"])
+        return LatentMap(
+            places_of(said["training"]),
+            places_of(said["normal"]),
+            {name: places_of(test["truth"])[0] for name, test in tests.items()},
+            {name: places_of(test["found"])[0] for name, test in tests.items()},
+            {name: float(test["r_mat"]) for name, test in tests.items()},
+            {name: float(test["apart"]) for name, test in tests.items()},
+            (first, second),
+        )
 
 
 def latent_map(
     space: Space,
-    data: Dataset,
+    programs: NDArray[np.uint8],
     seed: int = 0,
     iterations: int = 1000,
     progress: Callable[[str], object] = str,
 ) -> LatentMap:
-    """Lay out the paper's figure "Visualizations of Learned Program Embedding Space"."""
-    training = space.encode(data.tokens[data.split("train")])
-    latents = space.latent(training)
-    centre = latents.mean(axis=0)
-    _, _, components = np.linalg.svd(latents - centre, full_matrices=False)
-    plane = components[:2].T
+    """Lay out the paper's figure "Visualizations of Learned Program Embedding Space".
+
+    programs: [n, length] those of the training set.
+    """
+    latents = space.latent(space.encode(programs))
+    plane = Plane.through(latents)
+    unit = float(np.sqrt(((latents - plane.centre) ** 2).sum(axis=1).mean()))
 
     def place(points: NDArray[Any]) -> NDArray[np.float32]:
-        return np.asarray((space.latent(points) - centre) @ plane, np.float32)
+        return plane.place(space.latent(points))
 
     normal = np.random.default_rng(seed).standard_normal((2000, space.dimensions))
-    truth, found, r_mat = {}, {}, {}
+    truth, found, r_mat, apart = {}, {}, {}, {}
     for name, program in TEST_PROGRAMS.items():
         progress(name)
-        truth[name] = place(space.encode([program]))[0]
+        given = space.encode([program])
         result = reconstruct(space, program, ROBUST, seed, iterations)
-        found[name], r_mat[name] = place(result.point[None])[0], result.r_mat
-    return LatentMap(place(training), place(normal), truth, found, r_mat)
+        truth[name], found[name] = place(given)[0], place(result.point[None])[0]
+        r_mat[name] = result.r_mat
+        apart[name] = float(np.linalg.norm(space.latent(result.point[None]) - space.latent(given))) / unit
+    return LatentMap(plane.place(latents), place(normal), truth, found, r_mat, apart, plane.shares)

@@ -3,7 +3,7 @@
 (Appendix "Cross Entropy Method Trajectory Visualization" and "Program Evolution".)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -14,6 +14,8 @@ from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import tokens_of
 from leaps.dsl.text import parse
 from leaps.embedding.space import Space
+from leaps.explore import Plane as Plane  # those who place a search import it from here, too
+from leaps.explore import columns_of, places_of
 from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.cem import CEM
 from leaps.search.objective import Objective
@@ -24,35 +26,14 @@ CLOUD = 3000
 """random programs that the plane is laid through"""
 LONGEST = 44
 """tokens of the longest of them, as in the paper's data"""
+SNAPSHOTS = 6
+"""iterations whose populations are in one picture"""
+KEPT_CLOUD = 600
+"""random programs that a picture needs to show the shape of the space"""
+ROWS = 24
+"""of a search's evolution, if it is told in full"""
 DIGITS = 4
-"""of coordinates in a report: a picture shows no more"""
-
-
-@dataclass(frozen=True)
-class Plane:
-    """The plane in which latents differ most: their first two principal components."""
-
-    centre: NDArray[np.float32]
-    axes: NDArray[np.float32]
-    """[dimensions, 2]"""
-    shares: tuple[float, float]
-    """of the latents' variance, along each axis"""
-
-    @staticmethod
-    def through(latents: NDArray[np.float32]) -> "Plane":
-        """Lay it through latents [n, dimensions]."""
-        exact = latents.astype(np.float64)
-        centre = exact.mean(axis=0)
-        variances, directions = np.linalg.eigh(np.cov(exact - centre, rowvar=False))
-        axes = directions[:, :-3:-1]  # eigenvalues ascend
-        # An axis may point either way: let its largest component be positive, whatever the machine.
-        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
-        second, first = (float(variance / (variances.sum() or 1.0)) for variance in variances[-2:])
-        return Plane(centre.astype(np.float32), axes.astype(np.float32), (first, second))
-
-    def place(self, latents: NDArray[np.float32]) -> NDArray[np.float32]:
-        """[n, 2] where latents [n, dimensions] are seen."""
-        return np.asarray((latents - self.centre) @ self.axes, np.float32)
+"""of returns, and of coordinates in a report"""
 
 
 @dataclass(frozen=True)
@@ -120,6 +101,70 @@ class Trajectory:
             ],
             "cloud": _plain(self.cloud),
         }
+
+    def summary(self) -> dict[str, Any]:
+        """What its picture and its table are made of, as plain numbers and texts: a tenth of a report."""
+        iterations = self.iterations
+        return {
+            "config": asdict(self.config),
+            "converged": self.converged,
+            "variance_shares": [round(share, 4) for share in self.plane.shares],
+            "truth": None
+            if self.truth is None
+            else {
+                "place": columns_of(self.truth[None]),
+                "program": self.truth_program,
+                "return": self.truth_return,
+            },
+            "mean_returns": [round(iteration.mean, DIGITS) for iteration in iterations],
+            "best_returns": [round(iteration.best, DIGITS) for iteration in iterations],
+            "centre_returns": [round(iteration.centre_return, DIGITS) for iteration in iterations],
+            "centres": columns_of(np.stack([iteration.centre for iteration in iterations])),
+            "populations": {
+                str(iterations[i].number): columns_of(iterations[i].population)
+                for i in spread(len(iterations), SNAPSHOTS)
+            },
+            "programs": {
+                str(iteration.number): iteration.program
+                for iteration in (iterations if len(iterations) <= ROWS else evolution(self, ROWS))
+            },
+            "cloud": columns_of(self.cloud[:KEPT_CLOUD]),
+        }
+
+    @staticmethod
+    def of_summary(said: Mapping[str, Any]) -> "Trajectory":
+        """Read what `summary` wrote; populations and programs that are not in it are empty."""
+        truth, nobody = said["truth"], np.zeros((0, 2), np.float32)
+        populations = {int(number): places_of(said["populations"][number]) for number in said["populations"]}
+        programs = {int(number): str(said["programs"][number]) for number in said["programs"]}
+        returns = zip(
+            said["mean_returns"], said["best_returns"], said["centre_returns"], places_of(said["centres"]),
+            strict=True,
+        )  # fmt: skip
+        iterations = [
+            Iteration(
+                number,
+                populations.get(number, nobody),
+                centre,
+                float(mean),
+                float(best),
+                float(centre_return),
+                programs.get(number, ""),
+                "",
+            )
+            for number, (mean, best, centre_return, centre) in enumerate(returns, 1)
+        ]
+        first, second = (float(share) for share in said["variance_shares"])
+        return Trajectory(
+            SolveConfig(**said["config"]),
+            iterations,
+            bool(said["converged"]),
+            Plane(np.zeros(0, np.float32), np.zeros((0, 2), np.float32), (first, second)),
+            places_of(said["cloud"]),
+            None if truth is None else places_of(truth["place"])[0],
+            None if truth is None else str(truth["program"]),
+            None if truth is None else float(truth["return"]),
+        )
 
 
 def _plain(places: NDArray[np.float32]) -> Any:

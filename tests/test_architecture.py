@@ -26,11 +26,12 @@ ORDER = [
     {"embedding"},
     {"search"},
     {"explore"},
+    {"trajectory"},
     {"baselines"},
     {"experiments"},
-    {"trajectory"},
     {"figures"},
     {"report"},
+    {"studio"},
     {"cli"},
 ]
 

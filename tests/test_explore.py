@@ -1,5 +1,6 @@
 """What is seen in a space is there: walks, neighbours, smoothness and maps, by hand where possible."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -33,6 +34,10 @@ Latents = NDArray[np.float32]
 
 def rows_of(programs: Sequence[str], length: int | None = None) -> NDArray[np.uint8]:
     return LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in programs], length)
+
+
+def training_of(data: Dataset) -> NDArray[np.uint8]:
+    return np.asarray(data.tokens[data.split("train")])
 
 
 class Atlas:
@@ -248,14 +253,14 @@ def test_smoothness_is_the_same_in_any_coordinates(twins: tuple[Space, Space]) -
 
 
 def test_a_map_is_the_same_in_any_coordinates(twins: tuple[Space, Space]) -> None:
-    maps = [latent_map(space, short_programs(), iterations=1) for space in twins]
+    maps = [latent_map(space, training_of(short_programs()), iterations=1) for space in twins]
     one, other = (distances(np.concatenate([m.training, np.stack(list(m.truth.values()))])) for m in maps)
     assert one == pytest.approx(other, abs=1e-4)
     assert one.max() > 0.1  # or there would be little to compare
 
 
 def test_a_map_shows_random_points_where_the_search_would_find_them(twins: tuple[Space, Space]) -> None:
-    latents, points = (latent_map(space, short_programs(), iterations=1) for space in twins)
+    latents, points = (latent_map(space, training_of(short_programs()), iterations=1) for space in twins)
     assert latents.normal.std(axis=0) == pytest.approx(1, rel=0.1)
     # A unit is UNIT deviations of the training programs, in every direction.
     expected = Coordinates.UNIT * latents.training.std(axis=0)
@@ -290,7 +295,7 @@ def mapped(places: NDArray[np.float64] | None = None) -> tuple[Space, Dataset, L
     if places is None:
         places = np.random.default_rng(0).standard_normal((len(programs), 2)) * [1, 5]
     space = atlas(programs, places)
-    return space, data, latent_map(space, data, seed=3, iterations=2)
+    return space, data, latent_map(space, training_of(data), seed=3, iterations=2)
 
 
 def distances(places: NDArray[Any]) -> NDArray[np.float64]:
@@ -347,8 +352,37 @@ def test_the_same_seed_is_the_same_map() -> None:
 def test_the_searches_of_a_map_are_told_by_name() -> None:
     space, data, _ = mapped()
     told: list[str] = []
-    latent_map(space, data, iterations=1, progress=told.append)
+    latent_map(space, training_of(data), iterations=1, progress=told.append)
     assert told == list(TEST_PROGRAMS)
+
+
+def test_how_far_apart_two_programs_are_is_told_in_units_of_the_space() -> None:
+    space, data, chart = mapped()
+    places = space.encode(training_of(data)).astype(np.float64)
+    unit = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())
+    for name, program in TEST_PROGRAMS.items():
+        found = reconstruct(space, program, ROBUST, seed=3, iterations=2).point
+        expected = float(np.linalg.norm(found - space.encode([program])[0])) / unit
+        assert chart.apart[name] == pytest.approx(expected, rel=1e-4)
+    assert max(chart.apart.values()) > 0.01
+
+
+def test_a_maps_report_is_plain_and_short_and_can_be_read() -> None:
+    _, _, chart = mapped()
+    long = replace(chart, training=points(5000), normal=points(3000))
+    said = json.loads(json.dumps(long.report()))
+    read = LatentMap.of_report(said)
+    assert read.training == pytest.approx(long.training[:1200], abs=6e-4)
+    assert read.normal == pytest.approx(long.normal[:400], abs=6e-4)
+    assert read.shares == pytest.approx(long.shares, abs=1e-4)
+    for name in TEST_PROGRAMS:
+        assert read.truth[name] == pytest.approx(long.truth[name], abs=6e-4)
+        assert read.found[name] == pytest.approx(long.found[name], abs=6e-4)
+        assert (read.r_mat[name], read.apart[name]) == pytest.approx(
+            (long.r_mat[name], long.apart[name]), abs=1e-4
+        )
+    assert read.report() == said
+    assert len(json.dumps(said)) < 40_000
 
 
 # Pictures of maps
@@ -359,6 +393,8 @@ CHART = LatentMap(
     {name: np.array([i, 1], np.float32) for i, name in enumerate(TEST_PROGRAMS)},
     {name: np.array([i, 2], np.float32) for i, name in enumerate(TEST_PROGRAMS)},
     dict.fromkeys(TEST_PROGRAMS, 0.75),
+    dict.fromkeys(TEST_PROGRAMS, 0.5),
+    (0.25, 0.125),
 )
 
 
@@ -372,7 +408,7 @@ def _figures_closed() -> Iterator[None]:
 def test_a_map_is_drawn_as_png(tmp_path: Path, name: str) -> None:
     draw_map(CHART, tmp_path / name, "A space")
     height, width, _ = plt.imread(tmp_path / name, "png").shape
-    assert (width, height) == (1024, 896)
+    assert (width, height) == (1024, 1104)
 
 
 def test_a_map_is_drawn_as_svg(tmp_path: Path) -> None:

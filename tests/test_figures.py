@@ -1,3 +1,5 @@
+import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,6 +36,14 @@ def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
         check_suffix(tmp_path / name)
 
 
+def test_histograms_stand_side_by_side_with_their_means() -> None:
+    counts = {"programs, one": np.array([0, 0, 0, 0, 0, 1, 3]), "programs, two": np.array([0] * 8 + [2])}
+    svg = figures.render(lambda: figures.lengths_figure(counts), "svg").decode()
+    for said in ("4 programs, one", "2 programs, two", "mean here, 5.8", "mean here, 8.0"):
+        assert f">{said}<" in svg
+    assert svg.count(">the paper's mean, 17.9<") == 2
+
+
 # Searches
 
 
@@ -60,7 +70,7 @@ def walk(count: int, truth: tuple[float, float] | None = None, converged: bool =
 
 
 def said_in(trajectory: Trajectory, folder: Path) -> str:
-    """The words of a search's picture: in an SVG each text is a comment, too."""
+    """The words of a search's picture, which stay words in an SVG."""
     draw_trajectory(trajectory, folder / "words.svg")
     return (folder / "words.svg").read_text()
 
@@ -83,20 +93,72 @@ def test_a_searchs_picture_shows_iterations_from_first_to_last(
     tmp_path: Path, count: int, shown: list[int]
 ) -> None:
     words = said_in(walk(count), tmp_path)
-    assert [i for i in range(1, count + 1) if f"<!-- iteration {i:,} -->" in words] == shown
+    assert [i for i in range(1, count + 1) if f">iteration {i:,}<" in words] == shown
 
 
 def test_a_searchs_picture_says_whose_it_is_and_how_it_ended(tmp_path: Path) -> None:
-    assert "<!-- maze, cem, seed 7: converged after 3 iterations -->" in said_in(walk(3), tmp_path)
+    assert ">maze, cem, seed 7: converged after 3 iterations<" in said_in(walk(3), tmp_path)
     lost = said_in(walk(1, converged=False), tmp_path)
-    assert "<!-- maze, cem, seed 7: not converged after 1 iteration -->" in lost
-    assert "<!-- first principal component (25 %) -->" in lost
-    assert "<!-- mean return −1.00 -->" in lost
+    assert ">maze, cem, seed 7: not converged after 1 iteration<" in lost
+    assert ">first principal component (25 %)<" in lost
+    assert ">mean return −1.00<" in lost
+
+
+def test_a_summary_is_drawn_as_the_search_itself_is(tmp_path: Path) -> None:
+    search = replace(walk(30, (1, 1)), cloud=np.array([[0, 0], [1, 2]], np.float32))
+    again = Trajectory.of_summary(search.summary())
+    one, other = (
+        re.findall(r">([^<\n]+)</text>|<(use|path)", said_in(each, tmp_path)) for each in (search, again)
+    )
+    assert len(one) > 100
+    assert one == other
+
+
+def test_a_map_shows_the_way_since_the_map_before(tmp_path: Path) -> None:
+    ways: list[int] = []
+
+    def look(figure: Figure, stream: Any, **_: object) -> None:
+        charts = figure.subfigs[0].axes
+        ways.extend(np.size(chart.lines[0].get_xdata()) for chart in charts)
+        stream.write(b"")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", look)
+        draw_trajectory(walk(11), tmp_path / "ways.png")
+    assert ways == [1, 3, 3, 3, 3, 3]
+
+
+@pytest.mark.parametrize(("count", "pictures"), [(1500, 0), (1501, 1)])
+def test_a_small_cloud_is_vectors_and_a_large_one_pixels(tmp_path: Path, count: int, pictures: int) -> None:
+    cloud = np.random.default_rng(0).standard_normal((count, 2)).astype(np.float32)
+    assert said_in(replace(walk(1), cloud=cloud), tmp_path).count("<image") == pictures
+
+
+@pytest.mark.parametrize("count", [5, 400, 1200])
+def test_every_dot_of_a_cloud_is_seen(count: int) -> None:
+    """So few points that none covers another, on a lattice."""
+    side = int(np.ceil(np.sqrt(count)))
+    places = np.stack(np.divmod(np.arange(count), side), axis=1).astype(np.float32)
+
+    def build() -> Figure:
+        figure = Figure(figsize=(6, 6), dpi=100)
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(-1, side), ylim=(-1, side))
+        axes.axis("off")
+        figures._dots(axes, places, 3, "#000000", 1.0)
+        return figure
+
+    with Image.open(io.BytesIO(figures.render(build, "png"))) as picture:
+        dark = np.asarray(picture.convert("L")) < 128
+    size = len(dark)
+    columns, rows = ((places + 1) / (side + 1) * size).round().astype(int).T
+    assert dark[size - rows, columns].all()
+    assert figures.render(build, "svg").decode().count("M ") >= count
 
 
 def test_a_ground_truth_is_in_the_legend_only_if_there_is_one(tmp_path: Path) -> None:
-    assert "<!-- ground truth -->" in said_in(walk(2, (1, 1)), tmp_path)
-    assert "<!-- ground truth -->" not in said_in(walk(2), tmp_path)
+    assert ">ground truth<" in said_in(walk(2, (1, 1)), tmp_path)
+    assert ">ground truth<" not in said_in(walk(2), tmp_path)
 
 
 def test_a_searchs_picture_is_drawn_as_png_and_nothing_is_left_over(tmp_path: Path) -> None:

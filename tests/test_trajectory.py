@@ -330,6 +330,42 @@ def test_a_report_without_a_truth_says_so() -> None:
     assert with_bests([1.0]).report()["truth"] is None
 
 
+def test_a_summary_is_what_a_picture_needs_and_can_be_read(recorded: Trajectory) -> None:
+    said = json.loads(json.dumps(recorded.summary()))
+    read = Trajectory.of_summary(said)
+    assert (read.config, read.converged, read.truth_program) == (recorded.config, False, STAIRS)
+    assert read.plane.shares == pytest.approx(recorded.plane.shares, abs=1e-4)
+    assert read.truth == pytest.approx(recorded.truth, abs=6e-4)
+    assert read.cloud == pytest.approx(recorded.cloud, abs=6e-4)
+    for one, other in zip(read.iterations, recorded.iterations, strict=True):
+        assert (one.number, one.program) == (other.number, other.program)
+        assert (one.mean, one.best, one.centre_return) == pytest.approx(
+            (other.mean, other.best, other.centre_return), abs=1e-4
+        )
+        assert one.centre == pytest.approx(other.centre, abs=6e-4)
+        assert one.population == pytest.approx(other.population, abs=6e-4)
+    assert read.summary() == said
+
+
+def test_a_summary_of_a_long_search_keeps_some_populations_and_the_programs_that_rose() -> None:
+    bests = [i / 1000 if i % 100 == 0 else 0.0 for i in range(1000)]
+    said = with_bests(bests).summary()
+    assert [int(number) for number in said["populations"]] == [i + 1 for i in spread(1000, 6)]
+    assert [int(number) for number in said["programs"]] == numbers(bests, 24)
+    assert len(said["best_returns"]) == len(said["centres"]["x"]) == 1000
+    read = Trajectory.of_summary(said)
+    assert [len(read.iterations[i].population) for i in (0, 1, 999)] == [1, 0, 1]
+    assert (read.iterations[100].program, read.iterations[101].program) == ("program 101", "")
+    assert read.truth is None
+    assert len(json.dumps(said)) < 100_000
+
+
+def test_a_summary_of_a_short_search_keeps_every_program() -> None:
+    said = with_bests([0.5] * 24).summary()
+    assert len(said["programs"]) == 24
+    assert len(with_bests([0.5] * 25).summary()["programs"]) == 2
+
+
 # Choosing some of many
 
 

@@ -64,7 +64,7 @@ class HRLConfig:
     hidden: int = 100
     """units of each of two layers, after the convolutions if there are any"""
     reach: float = 3.0
-    """latents are taken from -reach to reach in every dimension: 99.9 % of the sequences that programs perform
+    """latents are taken from -reach to reach in every dimension: 99.9 % of the sequences that programs do
     have their latents in this box (at 2: 81 %)"""
     temperature: float = 0.01
     """weight of the entropy at first; it adapts. The library's 1 is for returns far above the 1 that is most

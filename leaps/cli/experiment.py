@@ -1,4 +1,4 @@
-"""The command that makes the paper's tables again: experiment."""
+"""The command that makes the paper's tables and figures again: experiment."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -49,16 +49,18 @@ def experiment(
     device: Annotated[str, typer.Option("--device", help="That trainings run on: cpu or cuda.")] = "cpu",
     json_: JsonOption = False,
 ) -> None:
-    """Make a table of the paper again, or some of its rows and columns.
+    """Make a table or a figure of the paper again, or some of its rows and columns.
 
-    A table is a list of cells, each one method on one task with one seed. What is in the results is not
-    computed again, so an interrupted experiment goes on where it was. For instance:
+    It is a list of cells, each one method on one task with one seed. What is in the results is not
+    computed again, so an interrupted experiment goes on where it was. Figures are drawn by `leaps report`.
+    For instance:
 
       leaps experiment tasks --methods leaps,leaps-rand-8 --seeds 5
       leaps experiment tasks --quick
+      leaps experiment latent-map
       leaps experiment karel-hard --backend dask --address tcp://10.0.0.1:8786
     """
-    from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, get_experiment
+    from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, FIGURES, get_experiment
 
     if name is None:
         if json_:
@@ -92,11 +94,15 @@ def experiment(
         place.close()
     for file in store.aside:
         err.print(f"could not be read, and was computed again; it is kept as {file}", markup=False)
-    rows = tabulate(chosen, [outcome.results[cell] for cell in cells if cell in outcome.results])
+    done = [cell for cell in cells if cell in outcome.results]
+    rows = {} if name in FIGURES else tabulate(chosen, [outcome.results[cell] for cell in done])
     if json_:
-        print_json(summary_of(chosen, outcome, rows))
+        print_json(summary_of(chosen, outcome, rows) | {"files": [str(store.file(cell)) for cell in done]})
     else:
-        print_table(chosen, rows)
+        if name in FIGURES:
+            print_files(chosen, [store.file(cell) for cell in done])
+        else:
+            print_table(chosen, rows)
         if outcome.failures:
             out.print(f"{len(outcome.failures)} cells failed; the same command tries them again", style="red")
     if outcome.failures:
@@ -121,6 +127,17 @@ def summary_of(chosen: "Experiment", outcome: "Outcome", rows: "Rows") -> dict[s
             method: {task: entry.returns for task, entry in row.items()} for method, row in rows.items()
         },
     }
+
+
+def print_files(chosen: "Experiment", files: list[Path]) -> None:
+    """Say where a figure's values are, and what shows them."""
+    out.print(f"{chosen.name}: {chosen.summary}", style="bold")
+    for file in files:
+        out.print(f"  {file}", markup=False, soft_wrap=True)
+    if files:
+        out.print(
+            "`leaps report` shows them in docs/reproduction.md and .html; quick ones with --quick --out DIR"
+        )
 
 
 def print_table(chosen: "Experiment", rows: "Rows") -> None:

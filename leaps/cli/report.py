@@ -30,7 +30,8 @@ def report(
 ) -> None:
     """Write what experiments came to beside what the paper reports.
 
-    As reproduction.md and reproduction.html, with a figure for each experiment. Quick runs are left out.
+    As reproduction.md and reproduction.html, with a chart for each table, and the paper's figures, drawn
+    from stored results. Quick runs are left out.
     For instance:
 
       leaps report
@@ -59,7 +60,7 @@ def report(
     if json_:
         print_json(
             {
-                "experiments": [section.experiment.name for section in contents.sections],
+                "experiments": contents.experiments,
                 "files": [str(document.file) for document in documents],
                 "outdated": outdated,
                 "written": not check,

@@ -303,7 +303,9 @@ def draw_latent_map(
         def show_name(name: str) -> None:
             bar.update(task, advance=1, said=name)
 
-        chart = latent_map(Space.load(space), load_data(data), seed, iterations, show_name)
+        dataset = load_data(data)
+        programs = dataset.tokens[dataset.split("train")]
+        chart = latent_map(Space.load(space), programs, seed, iterations, show_name)
     draw_map(chart, to, f"The program space {space!r}")
     if json_:
         print_json({"out": str(to), "space": space, "r_mat": chart.r_mat})

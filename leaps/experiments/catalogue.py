@@ -1,14 +1,14 @@
-"""The experiments by name: every table as the list of its cells, and nothing else."""
+"""The experiments by name: every table and figure as the list of its cells, and nothing else."""
 
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from leaps.experiments import computing
+from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, cell
 from leaps.experiments.computing import LENGTHS, SEARCHES, SPACES, Job, Values
 from leaps.search.reconstruct import TEST_PROGRAMS
-from leaps.tasks import HARD, PAPER
+from leaps.tasks import HARD, PAPER, TASKS
 from leaps.tasks.task import SHARE
 
 SEEDS = 5
@@ -30,7 +30,7 @@ TRANSFER_STEPS = 1_000_000
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table."""
+    """A table, or a figure: then its rows and columns say what is shown."""
 
     name: str
     summary: str
@@ -173,7 +173,33 @@ def _unseen_needs(one: Cell) -> tuple[Cell, ...]:
     return _teachers(one) if one.method == "viper" else ()
 
 
-EXPERIMENTS = {
+def _shown(experiment: str, **quick_options: Option) -> Callable[[str, str, int, bool], list[Cell]]:
+    """Entries of a figure: one cell each, of these options if it is to be quick."""
+
+    def entries(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+        return [cell(experiment, method, task, seed, **(quick_options if quick else {}))]
+
+    return entries
+
+
+def _once(method: str) -> int:  # noqa: ARG001
+    return 1
+
+
+QUICK_SEARCH: dict[str, Option] = {"budget": 640, "programs": 300}
+"""of a search that is shown"""
+
+
+def _evolution_needs(one: Cell) -> tuple[Cell, ...]:
+    return (cell("cem-trajectory", one.method, one.task, one.seed, **dict(one.options)),)
+
+
+def _rollout_needs(one: Cell) -> tuple[Cell, ...]:
+    experiment = "tasks" if one.task in PAPER else "karel-hard"
+    return (cell(experiment, one.method, one.task, one.seed, **_amount(one)),)
+
+
+TABLES = {
     experiment.name: experiment
     for experiment in (
         Experiment(
@@ -240,7 +266,72 @@ EXPERIMENTS = {
         ),
     )
 }
-"""by name"""
+"""by name; what they compute has a `return`"""
+
+FIGURES = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "latent-map",
+            "the learned spaces in two dimensions",
+            tuple(SPACES),
+            ("test-programs",),
+            _shown("latent-map", iterations=20, programs=1000),
+            figures.latent_map,
+            seeds=_once,
+        ),
+        Experiment(
+            "cem-trajectory",
+            "the way of a search through the space, on a task that it solves and on a harder one",
+            ("leaps",),
+            tuple(figures.TRUTHS),
+            _shown("cem-trajectory", **QUICK_SEARCH),
+            figures.trajectory,
+            seeds=_once,
+        ),
+        Experiment(
+            "evolution",
+            "how the best program changes in the course of a search",
+            ("leaps",),
+            ("stair-climber",),
+            _shown("evolution", **QUICK_SEARCH),
+            figures.evolution,
+            _evolution_needs,
+            _once,
+        ),
+        Experiment(
+            "interpolation",
+            "programs between two programs, close to each other and far apart",
+            ("leaps",),
+            ("close", "far"),
+            _shown("interpolation", steps=2),
+            figures.interpolation,
+            seeds=_once,
+        ),
+        Experiment(
+            "data-histogram",
+            "how long the programs are that the space is learned from",
+            ("programs",),
+            ("train", "validation"),
+            _shown("data-histogram", programs=1000),
+            figures.lengths,
+            seeds=_once,
+        ),
+        Experiment(
+            "rollouts",
+            "what the programs do that were found, on all ten tasks",
+            ("ours",),
+            tuple(TASKS),
+            _shown("rollouts", budget=QUICK_BUDGET),
+            figures.rollout,
+            _rollout_needs,
+            _once,
+        ),
+    )
+}
+"""by name; what they compute is drawn by `leaps report`"""
+
+EXPERIMENTS = {**TABLES, **FIGURES}
 
 
 def get_experiment(name: str) -> Experiment:

@@ -153,3 +153,63 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
         "cebs": _row(_HARD, 0.50, 0.90, 1.00, 0.26),
     },
 }
+
+INTERPOLATIONS = {
+    "close": (
+        "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) WHILE c( not c( frontIsClear "
+        "c) c) w( move w) IF c( frontIsClear c) i( move i) m)",
+        "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) WHILE c( not c( frontIsClear "
+        "c) c) w( move w) IF c( frontIsClear c) i( move i) m)",
+        "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) IF c( not c( frontIsClear c) "
+        "c) i( move i) m)",
+        "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) IF c( not c( frontIsClear c) "
+        "c) i( move i) m)",
+        "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) IF c( not c( frontIsClear c) "
+        "c) i( move i) m)",
+        "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) IF c( not c( frontIsClear c) "
+        "c) i( move i) m)",
+        "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) IF c( not c( frontIsClear c) "
+        "c) i( move i) m)",
+        "DEF run m( turnRight move turnLeft WHILE c( frontIsClear c) w( move w) IF c( not c( "
+        "frontIsClear c) c) i( putMarker i) m)",
+        "DEF run m( turnRight move turnLeft WHILE c( frontIsClear c) w( move w) IF c( not c( "
+        "frontIsClear c) c) i( putMarker i) m)",
+        "DEF run m( turnRight move turnLeft WHILE c( frontIsClear c) w( move w) IF c( not c( "
+        "frontIsClear c) c) i( putMarker i) m)",
+    ),
+    "far": (
+        "DEF run m( turnRight turnLeft turnLeft move turnRight putMarker move m)",
+        "DEF run m( turnRight turnLeft turnLeft move turnRight putMarker move m)",
+        "DEF run m( turnRight turnLeft turnLeft move WHILE c( frontIsClear c) w( putMarker w) "
+        "turnRight move m)",
+        "DEF run m( turnRight turnLeft move turnLeft WHILE c( frontIsClear c) w( putMarker w) move m)",
+        "DEF run m( turnRight turnLeft move WHILE c( frontIsClear c) w( turnLeft w) IF c( not c( "
+        "frontIsClear c) c) i( move i) m)",
+        "DEF run m( turnRight move turnLeft WHILE c( frontIsClear c) w( move w) IF c( not c( "
+        "frontIsClear c) c) i( putMarker i) m)",
+        "DEF run m( move turnRight turnLeft move WHILE c( frontIsClear c) w( IF c( not c( "
+        "rightIsClear c) c) i( putMarker i) w) m)",
+        "DEF run m( move turnRight turnLeft move WHILE c( frontIsClear c) w( IF c( not c( "
+        "rightIsClear c) c) i( turnLeft i) w) m)",
+        "DEF run m( move turnRight move WHILE c( frontIsClear c) w( IF c( not c( rightIsClear c) c) "
+        "i( turnLeft i) w) m)",
+        "DEF run m( move turnRight move WHILE c( frontIsClear c) w( IF c( not c( rightIsClear c) c) "
+        "i( turnLeft i) w) m)",
+    ),
+}
+"""what the paper decoded between two programs, from START to END: a pair that is close in its space, and one
+that is far apart"""
+
+
+class ReportedSearch(NamedTuple):
+    iterations: int
+    converged: bool
+
+
+TRAJECTORIES = {
+    "stair-climber": ReportedSearch(23, converged=True),
+    "four-corner": ReportedSearch(1000, converged=False),
+}
+"""the searches whose ways the paper shows"""
+MEAN_LENGTH, LONGEST_PROGRAM = 17.9, 44
+"""tokens of the programs in the paper's data"""

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from leaps import __version__
 from leaps.experiments.cell import Cell, Result
@@ -40,8 +42,7 @@ class Store:
         """Keep a result; what is there already stays."""
         file = self.file(result.cell)
         if self.read(result.cell) is None:
-            content = json.dumps(result.as_json(), indent=2, sort_keys=True) + "\n"
-            write_atomically(file, content.encode())
+            write_atomically(file, _text(result.as_json()).encode())
 
     def all(self, experiment: str) -> Iterator[Result]:
         """The results of an experiment, in the order of their names."""
@@ -67,3 +68,12 @@ class Store:
         target = file.with_name(file.name + ASIDE)
         os.replace(file, target)
         self.aside.append(target)
+
+
+def _text(said: dict[str, Any]) -> str:
+    """JSON for people: a field a line, and a list of plain values in one."""
+    text = json.dumps(said, indent=2, sort_keys=True) + "\n"
+    # A string has no line break in it, so only lists are met.
+    return re.sub(
+        r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: "[" + re.sub(r",\n\s*", ", ", found[1]) + "]", text
+    )

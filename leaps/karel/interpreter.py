@@ -46,8 +46,47 @@ class Step:
     """the world after it"""
 
 
-class _StuckError(Exception):
+class StuckError(Exception):
     """A WHILE went round without acting: nothing can change any more."""
+
+
+Look = Callable[[Conditional], bool]
+"""look whether the condition of a statement holds, now"""
+
+
+def actions_of(
+    block: Block, look: Look, path: tuple[Statement, ...] = ()
+) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
+    """The actions that a block comes to, in order, each with the statements around it.
+
+    Each is done before the next is asked for, as what is seen then decides how it goes on.
+    """
+    for statement in block:
+        inside = (*path, statement)
+        match statement:
+            case Action():
+                yield statement, path
+            case If(body=body):
+                if look(statement):
+                    yield from actions_of(body, look, inside)
+            case IfElse(body=body, orelse=orelse):
+                yield from actions_of(body if look(statement) else orelse, look, inside)
+            case While(body=body):
+                while look(statement):
+                    acted = False
+                    for action in actions_of(body, look, inside):
+                        acted = True
+                        yield action
+                    if not acted:
+                        raise StuckError
+            case Repeat(times, body):
+                for _ in range(times):
+                    acted = False
+                    for action in actions_of(body, look, inside):
+                        acted = True
+                        yield action
+                    if not acted:
+                        break  # so it never will: going round again changes nothing
 
 
 def perceived(world: World) -> int:
@@ -101,7 +140,7 @@ class Run:
 
     def __iter__(self) -> Iterator[Step]:
         try:
-            for statement, path in self._actions(self.program.body, ()):
+            for statement, path in actions_of(self.program.body, self.look):
                 if self.steps == self.horizon:
                     self.outcome = Outcome.CUT_OFF
                     return
@@ -117,37 +156,10 @@ class Run:
                 if ended:
                     self.outcome = Outcome.ENDED
                     return
-        except _StuckError:
+        except StuckError:
             self.outcome = Outcome.STUCK
 
-    def _test(self, statement: Conditional) -> bool:
+    def look(self, statement: Conditional) -> bool:
         result = holds(statement.condition, self.world)
         self.tests.append((statement, result))
         return result
-
-    def _actions(
-        self, block: Block, path: tuple[Statement, ...]
-    ) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
-        """The actions that a block comes to, in order. Each is done before the next is asked for."""
-        for statement in block:
-            inside = (*path, statement)
-            match statement:
-                case Action():
-                    yield statement, path
-                case If(body=body):
-                    if self._test(statement):
-                        yield from self._actions(body, inside)
-                case IfElse(body=body, orelse=orelse):
-                    yield from self._actions(body if self._test(statement) else orelse, inside)
-                case While(body=body):
-                    while self._test(statement):
-                        before = self.steps
-                        yield from self._actions(body, inside)
-                        if self.steps == before:
-                            raise _StuckError
-                case Repeat(times, body):
-                    for _ in range(times):
-                        before = self.steps
-                        yield from self._actions(body, inside)
-                        if self.steps == before:
-                            break  # it didn't act, so it never will: going round again changes nothing

@@ -1,17 +1,17 @@
 """A figure per experiment: a panel per column, a line per row, ours beside what was reported."""
 
-import io
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from leaps.figures import BLUE, CLOUD, COLOURS, GREY, INK
+from leaps.figures import BLUE, CLOUD, COLOURS, GREEN, GREY, INK, PAPER, render
 from leaps.report.comparison import Comparison
 from leaps.report.contents import Section
+from leaps.report.parts import Format
 from leaps.report.statistics import interval, mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OURS, THEIRS, BAND, PAPER = BLUE, COLOURS[0], "#f1f4f8", "#ffffff"
+OURS, THEIRS, BAND = BLUE, COLOURS[0], "#f1f4f8"
 PALETTE = {
     "ours": OURS,
     "theirs": THEIRS,
@@ -20,6 +20,10 @@ PALETTE = {
     "line": CLOUD,
     "band": BAND,
     "paper": PAPER,
+    "second": COLOURS[1],
+    "third": COLOURS[2],
+    "fourth": COLOURS[3],
+    "cloud": GREEN,
 }
 """all colours of a chart by what they are for, so that a page can give them others in the dark"""
 MOST_ACROSS = 3
@@ -28,28 +32,11 @@ WIDTH, LINE_HEIGHT = 9.6, 0.3
 """inches, of the figure and of a row"""
 APART = 0.19
 """of a row: ours above its middle and what was reported below, if anything was"""
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there
-    "font.size": 10,
-    "svg.fonttype": "none",  # words stay words: to be searched, copied, and read aloud
-    "svg.hashsalt": "leaps",  # else an SVG differs every time
-}
 
 
-def draw(section: Section, format: Literal["png", "svg"]) -> bytes:
+def draw(section: Section, format: Format) -> bytes:
     """Draw an experiment; the same results give the same SVG."""
-    from matplotlib import rc_context
-
-    buffer = io.BytesIO()
-    with rc_context(STYLE):
-        _figure(section).savefig(
-            buffer,
-            format=format,
-            dpi=160,
-            facecolor=PAPER,
-            metadata={"Date": None, "Creator": None} if format == "svg" else None,
-        )
-    return buffer.getvalue()
+    return render(lambda: _figure(section), format)
 
 
 def _figure(section: Section) -> "Figure":

@@ -1,14 +1,16 @@
 """What a report says, before it is written in one form or another."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from leaps.experiments.catalogue import EXPERIMENTS, Experiment
+from leaps.experiments.catalogue import FIGURES, TABLES, Experiment
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.paper import REPORTED
 from leaps.experiments.store import Store
-from leaps.experiments.table import Rows, tabulate
+from leaps.experiments.table import Entry, Rows, tabulate
 from leaps.report.comparison import Comparison, Summary, summarize
 from leaps.report.notes import NOTES, Notes, note_of
 from leaps.report.origin import Origin, is_full, origin_of
@@ -20,7 +22,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Section:
-    """An experiment."""
+    """An experiment that is a table."""
 
     experiment: Experiment
     table: dict[Place, Comparison]
@@ -40,10 +42,21 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Exhibit:
+    """An experiment that is a figure."""
+
+    experiment: Experiment
+    shown: dict[Place, Result]
+    """what there is to draw, in the experiment's order"""
+    origin: Origin
+
+
+@dataclass(frozen=True)
 class Contents:
     """Everything."""
 
     sections: tuple[Section, ...]
+    exhibits: tuple[Exhibit, ...]
     programs: tuple[Found, ...]
     quick: bool
     """whether results of quick runs are among these"""
@@ -52,27 +65,39 @@ class Contents:
     aside: tuple[Path, ...]
     """files that could not be read, where they are now"""
 
+    @property
+    def experiments(self) -> list[str]:
+        """The names of all that have results."""
+        tables = [section.experiment.name for section in self.sections]
+        return tables + [exhibit.experiment.name for exhibit in self.exhibits]
+
 
 def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
     """Read a store. `quick` takes results of quick runs for full ones, to try how a report looks."""
-    sections, tables, left_out = [], dict[str, Rows](), 0
-    for name, experiment in EXPERIMENTS.items():
+    sections, exhibits, tables, left_out = [], [], dict[str, Rows](), 0
+    for name, experiment in {**TABLES, **FIGURES}.items():
         results = _read(store, name)
         full = {cell: result for cell, result in results.items() if quick or is_full(experiment, cell)}
         left_out += len(results) - len(full)
+        if name in FIGURES:
+            if full:
+                exhibits.append(_exhibit(experiment, list(full.values())))
+            continue
         needed = {other for cell in full for other in experiment.needs(cell)}
         behind = [result for cell, result in results.items() if cell in full or cell in needed]
         rows = tabulate(experiment, full.values())
         if rows:
             tables[name] = rows
             sections.append(_section(experiment, rows, origin_of(experiment, rows, behind), notes))
-    if not sections:
+    if not sections and not exhibits:
         quick_ones = f" but {left_out} of quick runs, which are in no report" if left_out else ""
         raise ValueError(
             f"no results in {str(store.folder)!r}{quick_ones}; `leaps experiment NAME` makes some, and "
             "--results says where they are"
         )
-    return Contents(tuple(sections), programs_of(tables), quick, left_out, tuple(store.aside))
+    return Contents(
+        tuple(sections), tuple(exhibits), programs_of(tables), quick, left_out, tuple(store.aside)
+    )
 
 
 def _read(store: Store, experiment: str) -> dict[Cell, Result]:
@@ -84,10 +109,31 @@ def _read(store: Store, experiment: str) -> dict[Cell, Result]:
                 f"{store.folder / experiment} holds the result of {cell.name} in another file than "
                 f"{store.file(cell)}; remove it"
             )
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if experiment in TABLES and not _is_number(value):
             raise ValueError(f"{store.file(cell)}: expected a finite number as 'return', found {value!r}")
         found[cell] = result
     return found
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
+
+
+def _exhibit(experiment: Experiment, results: Sequence[Result]) -> Exhibit:
+    """Take one result for each place: a full one rather than a quick one, and the first seed."""
+    best: dict[Place, Result] = {}
+    for result in sorted(results, key=lambda one: (not is_full(experiment, one.cell), one.cell.seed)):
+        best.setdefault((result.cell.method, result.cell.task), result)
+    shown = {
+        (method, task): best[method, task]
+        for method in experiment.methods
+        for task in experiment.tasks
+        if (method, task) in best
+    }
+    rows: Rows = {}
+    for (method, task), result in shown.items():
+        rows.setdefault(method, {})[task] = Entry((result,))
+    return Exhibit(experiment, shown, origin_of(experiment, rows, list(shown.values())))
 
 
 def _section(experiment: Experiment, rows: Rows, origin: Origin, notes: Notes) -> Section:

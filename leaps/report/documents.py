@@ -1,15 +1,18 @@
 """A report's files: what is in them, whether they are up to date, and writing them."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from leaps.files import write_atomically
 from leaps.report.charts import draw
 from leaps.report.contents import Contents
+from leaps.report.exhibits import parts_of
 from leaps.report.html import to_html
 from leaps.report.markdown import to_markdown, to_readme
+from leaps.report.parts import Format, pictures_of
 
 NAME, FIGURES = "reproduction", "figures"
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
@@ -31,17 +34,21 @@ class Document:
 
 def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -> list[Document]:
     """All files of a report, in a folder and in a README that is there already."""
-    figures = {section.experiment.name: draw(section, "svg") for section in contents.sections}
+    drawn: dict[str, Callable[[Format], bytes]] = {
+        section.experiment.name: partial(draw, section) for section in contents.sections
+    }
+    for exhibit in contents.exhibits:
+        drawn |= {picture.name: picture.draw for picture in pictures_of(parts_of(exhibit))}
+    figures = {name: draw_as("svg") for name, draw_as in drawn.items()}
     found = [
         Document(folder / f"{NAME}.md", to_markdown(contents, FIGURES).encode()),
         Document(folder / f"{NAME}.html", to_html(contents, figures).encode()),
     ]
-    for section in contents.sections:
-        name = section.experiment.name
+    for name, draw_as in drawn.items():
         found += [
             Document(folder / FIGURES / f"{name}.svg", figures[name]),
             # How letters are smoothed depends on the machine.
-            Document(folder / FIGURES / f"{name}.png", draw(section, "png"), exact=False),
+            Document(folder / FIGURES / f"{name}.png", draw_as("png"), exact=False),
         ]
     if readme is not None:
         found.append(_readme(contents, folder, readme))

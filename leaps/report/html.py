@@ -1,13 +1,15 @@
 """A report as one page of HTML that needs nothing else: styles and figures are in it, light and dark."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 
 from leaps.report import wording
 from leaps.report.charts import PALETTE
 from leaps.report.comparison import BETTER
-from leaps.report.contents import Contents, Section
+from leaps.report.contents import Contents, Exhibit, Section
+from leaps.report.exhibits import parts_of
+from leaps.report.parts import Code, Heading, Listing, Part, Picture, Words
 
 DARK = {
     "ours": "#6cb0f5",
@@ -17,6 +19,10 @@ DARK = {
     "line": "#3a4456",
     "band": "#1b212c",
     "paper": "#12161d",
+    "second": "#c79bf2",
+    "third": "#4fc3b5",
+    "fourth": "#f58585",
+    "cloud": "#a9c46c",
 }
 """what the colours of PALETTE are in the dark"""
 
@@ -39,9 +45,11 @@ nav a { padding: .35rem 0 }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; min-width: 100% }
 th, td { padding: .45rem .7rem; text-align: right; vertical-align: top; white-space: nowrap }
 th { font-weight: 600 }
+thead th:first-child { text-align: left }
 thead > tr > * { border-bottom: 2px solid var(--line) }
 tbody tr:nth-child(odd) > * { background: var(--band) }
 tbody th, thead td { text-align: left; position: sticky; left: 0; background: var(--paper) }
+th.words, td.words { text-align: left; white-space: normal; min-width: 22rem }
 .better, .worse { font-weight: 700 }
 .better { color: var(--ours) }
 .worse { color: var(--theirs) }
@@ -65,12 +73,13 @@ dd { margin: 0 }
 
 
 def to_html(contents: Contents, figures: dict[str, bytes]) -> str:
-    """The whole report, with the SVG of each experiment."""
-    links = [(section.experiment.name, section.experiment.name) for section in contents.sections]
+    """The whole report. figures: the SVG of each table, and of each picture by its name."""
+    links = [(name, name) for name in contents.experiments]
     parts = [f"<h1>{wording.TITLE}</h1>", _paragraph(wording.INTRODUCTION)]
     if contents.quick:
         parts.append(_paragraph(wording.QUICK, "warning"))
     body = [_section(section, figures[section.experiment.name]) for section in contents.sections]
+    body += [_exhibit(exhibit, figures) for exhibit in contents.exhibits]
     if contents.programs:
         links.append(("programs", wording.PROGRAMS))
         body.append(_programs(contents))
@@ -86,20 +95,19 @@ def to_html(contents: Contents, figures: dict[str, bytes]) -> str:
     return _page("\n".join(parts))
 
 
-def inline_svg(svg: bytes, name: str) -> str:
-    """A figure of `charts` as part of a page: in its colours, with names that no other figure has."""
+def inline_svg(svg: bytes, name: str, label: str, palette: Mapping[str, str] = PALETTE) -> str:
+    """A figure as part of a page: in the page's colours, with names that no other figure has."""
     text = svg.decode()
     text = text[text.index("<svg") :]
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'(<svg\b[^>]*?viewBox="[^"]*")[^>]*>', r"\1>", text, count=1)
-    view = re.search(r'viewBox="[^"]*"', text)
-    assert view is not None
-    label = escape(f"{name}: ours and what was reported; the same numbers are in the table", quote=True)
-    text = re.sub(r"<svg\b[^>]*>", f'<svg role="img" aria-label="{label}" {view[0]}>', text, count=1)
+    begin = text[: text.index(">") + 1]
+    kept = re.sub(r'\s(?:xmlns(?::\w+)?|width|height|version|role)="[^"]*"', "", begin)
+    label = escape(f"{name}: {label}", quote=True)
+    text = kept.replace("<svg", f'<svg role="img" aria-label="{label}"', 1) + text[len(begin) :]
     text = re.sub(r'\bid="', f'id="{name}-', text)
     text = re.sub(r'xlink:href="#', f'href="#{name}-', text)
     text = text.replace("url(#", f"url(#{name}-")
-    for use, colour in PALETTE.items():
+    for use, colour in palette.items():
         text = text.replace(colour, f"var(--{use})")
     return text.strip()
 
@@ -135,9 +143,6 @@ def _section(section: Section, figure: bytes) -> str:
         _row(method, (escape(cell) for cell in wording.summary_cells(method, row)[1:]))
         for method, row in section.summaries.items()
     )
-    origin = "".join(
-        f"<dt>{what}</dt><dd>{escape(said)}</dd>" for what, said in wording.origin_lines(section)
-    )
     return "\n".join(
         [
             f'<section id="{name}"><h2>{name}</h2>',
@@ -145,18 +150,62 @@ def _section(section: Section, figure: bytes) -> str:
             _scroll(_results(section), f"{name}, results"),
             _paragraph(wording.LEGEND, "small"),
             f"<ol>{notes}</ol>" if notes else "",
-            _scroll(inline_svg(figure, name), f"{name}, figure"),
+            _scroll(inline_svg(figure, name, wording.CHART_LABEL), f"{name}, figure"),
             _paragraph(wording.CHART_LEGEND, "small"),
             _scroll(
                 f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>",
                 f"{name}, rows",
             ),
             _paragraph(wording.SUMMARY_LEGEND, "small"),
-            _paragraph("Made by"),
-            f"<pre>{escape(chr(10).join(section.origin.commands))}</pre>",
-            f"<dl>{origin}</dl></section>",
+            _origin(section),
+            "</section>",
         ]
     )
+
+
+def _origin(section: Section | Exhibit) -> str:
+    lines = "".join(f"<dt>{what}</dt><dd>{escape(said)}</dd>" for what, said in wording.origin_lines(section))
+    commands = escape("\n".join(section.origin.commands))
+    return f"{_paragraph('Made by')}\n<pre>{commands}</pre>\n<dl>{lines}</dl>"
+
+
+def _exhibit(exhibit: Exhibit, figures: dict[str, bytes]) -> str:
+    name = exhibit.experiment.name
+    parts = [_part(part, figures) for part in parts_of(exhibit)]
+    head = [f'<section id="{name}"><h2>{name}</h2>', _paragraph(wording.headline(exhibit))]
+    return "\n".join([*head, *parts, _origin(exhibit), "</section>"])
+
+
+def _part(part: Part, figures: dict[str, bytes]) -> str:
+    match part:
+        case Heading(text):
+            return f"<h3>{escape(text)}</h3>"
+        case Words(text, small):
+            return _paragraph(text, "small" if small else "")
+        case Picture(name, label, _, palette):
+            return _scroll(inline_svg(figures[name], name, label, palette), f"{name}, figure")
+        case Listing(label, head, rows):
+            first = f'<th scope="col">{_inline(head[0])}</th>' if head[0] else "<td></td>"
+            names = "".join(
+                f'<th scope="col"{_kind(below)}>{_inline(name)}</th>'
+                for name, below in zip(head[1:], rows[0][1:], strict=True)
+            )
+            body = "\n".join(
+                f'<tr><th scope="row">{_inline(row[0].strip("*"))}</th>'
+                + "".join(f"<td{_kind(cell)}>{_inline(cell)}</td>" for cell in row[1:])
+                + "</tr>"
+                for row in rows
+            )
+            return _scroll(
+                f"<table><thead><tr>{first}{names}</tr></thead>\n<tbody>{body}</tbody></table>", label
+            )
+        case Code(text):
+            return f"<pre>{escape(text)}</pre>"
+
+
+def _kind(cell: str) -> str:
+    """Words begin on the left; numbers stand below each other."""
+    return ' class="words"' if cell.startswith("`") else ""
 
 
 def _results(section: Section) -> str:

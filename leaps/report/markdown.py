@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from leaps.report import wording
-from leaps.report.contents import Contents, Section
+from leaps.report.contents import Contents, Exhibit, Section
+from leaps.report.exhibits import parts_of
+from leaps.report.parts import Code, Heading, Listing, Part, Picture, Words
 
 
 def to_markdown(contents: Contents, figures: str = "figures") -> str:
@@ -13,6 +15,8 @@ def to_markdown(contents: Contents, figures: str = "figures") -> str:
         parts.append(f"**{wording.QUICK}**")
     for section in contents.sections:
         parts += _section(section, figures)
+    for exhibit in contents.exhibits:
+        parts += _exhibit(exhibit, figures)
     if contents.programs:
         parts += [f"## {wording.PROGRAMS}", wording.PROGRAMS_INTRODUCTION]
     task = None
@@ -64,15 +68,46 @@ def _section(section: Section, figures: str) -> list[str]:
         wording.CHART_LEGEND,
         _table([wording.SUMMARY_HEAD, *summaries]),
         wording.SUMMARY_LEGEND,
-        "Made by\n\n```\n" + "\n".join(section.origin.commands) + "\n```",
-        _bullets(f"{what}: {said}" for what, said in wording.origin_lines(section)),
+        *_origin(section),
     ]
     return parts
 
 
+def _origin(section: Section | Exhibit) -> list[str]:
+    return [
+        "Made by\n\n```\n" + "\n".join(section.origin.commands) + "\n```",
+        _bullets(f"{what}: {said}" for what, said in wording.origin_lines(section)),
+    ]
+
+
+def _exhibit(exhibit: Exhibit, figures: str) -> list[str]:
+    return [
+        f"## {exhibit.experiment.name}",
+        wording.headline(exhibit),
+        *(_part(part, figures) for part in parts_of(exhibit)),
+        *_origin(exhibit),
+    ]
+
+
+def _part(part: Part, figures: str) -> str:
+    match part:
+        case Heading(text):
+            return f"### {text}"
+        case Words(text):
+            return text
+        case Picture(name, label):
+            return f"![{label}]({figures}/{name}.svg)"
+        case Listing(_, head, rows):
+            return _table([head, *rows])
+        case Code(text):
+            return f"```\n{text}\n```"
+
+
 def _table(lines: Sequence[tuple[str, ...]]) -> str:
     head, *rows = (f"| {' | '.join(cells)} |" for cells in lines)
-    rule = "| --- |" + " ---: |" * (len(lines[0]) - 1)
+    # Numbers stand below each other, words begin on the left.
+    words = [any(line[i].startswith("`") for line in lines[1:]) for i in range(1, len(lines[0]))]
+    rule = "| --- |" + "".join(" --- |" if left else " ---: |" for left in words)
     return "\n".join([head, rule, *rows])
 
 

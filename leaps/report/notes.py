@@ -18,6 +18,10 @@ _LONGER_HARVESTER = (
     "A rollout may take ten times as many actions as the world has cells: who goes round and round long "
     "enough gathers all."
 )
+_LONGER_SKILLS = (
+    "A rollout may take ten times as many actions as the world has cells, and a skill up to 100 of them: who "
+    "does something sensible over and over arrives."
+)
 _WALKS = "What walking to the end of the row earns, without putting a marker anywhere."
 _SMOOTH = (
     "The data set is drawn anew and the spaces are trained anew. What carries over is the order: the loss L "
@@ -66,6 +70,10 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "drl-abs", "top-off"): _WALKS + " Why some of the paper's learned more is not known.",
     ("tasks", "drl-abs", "clean-house"): _LONGER,
     ("tasks", "drl-abs", "harvester"): _LONGER_HARVESTER,
+    ("tasks", "drl-fcn", "maze"): "All four solve it; the paper's nearly do.",
+    ("tasks", "drl-fcn", "harvester"): _LONGER_HARVESTER,
+    ("tasks", "hrl", None): _LONGER_SKILLS,
+    ("tasks", "hrl", "four-corner"): "Nothing, as reported.",
     ("tasks", "naive", "clean-house"): _LONGER,
     ("tasks", "naive", "harvester"): _LONGER_HARVESTER,
     ("tasks", "viper", "stair-climber"): "Nothing, as reported; the deviation is of the same size.",

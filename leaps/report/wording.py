@@ -3,7 +3,7 @@
 from leaps.experiments.paper import Reported
 from leaps.experiments.table import Entry
 from leaps.report.comparison import BETTER, WORSE, Summary
-from leaps.report.contents import Contents, Section
+from leaps.report.contents import Contents, Exhibit, Section
 from leaps.report.programs import Found
 
 NOTHING = "–"
@@ -23,6 +23,7 @@ SUMMARY_LEGEND = (
     "stratified by column. Beside it, the two means over the columns that have both numbers."
 )
 SUMMARY_HEAD = ("", "interquartile mean", "95 % interval", "runs", "mean", "reported", "entry by entry")
+CHART_LABEL = "ours and what was reported; the same numbers are in the table"
 CHART_LEGEND = (
     "Dots are our means with 95 % intervals over seeds, diamonds the reported means with their standard "
     "deviations."
@@ -53,7 +54,7 @@ def reported_text(reported: Reported | None) -> str:
     return spread(*reported) if reported else NOTHING
 
 
-def headline(section: Section) -> str:
+def headline(section: Section | Exhibit) -> str:
     summary = section.experiment.summary
     return f"{summary[0].upper()}{summary[1:]}."
 
@@ -90,8 +91,8 @@ def duration(seconds: float) -> str:
     return f"{seconds:.1f} seconds"
 
 
-def origin_lines(section: Section) -> list[tuple[str, str]]:
-    """Where a table comes from, but for the commands: what it is, and what is said."""
+def origin_lines(section: Section | Exhibit) -> list[tuple[str, str]]:
+    """Where results come from, but for the commands: what it is, and what is said."""
     origin = section.origin
     lines = [("Versions", ", ".join(origin.versions)), ("Machines", "; ".join(origin.machines))]
     return [line for line in lines if line[1]] + [("Computing", f"{duration(origin.seconds)} in all")]

@@ -17,7 +17,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_without_a_name_experiments_are_listed(leaps: Leaps) -> None:
-    assert set(leaps("experiment", "--json").json) >= {"tasks", "reconstruction", "smoothness", "karel-hard"}
+    assert set(leaps("experiment", "--json").json) >= {"tasks", "smoothness", "latent-map", "rollouts"}
     assert "Table 3" in leaps("experiment").out
 
 
@@ -69,6 +69,28 @@ def test_a_failing_cell_is_reported_and_the_others_are_there(leaps: Leaps, tmp_p
     assert (tmp_path / "results" / "tasks" / "leaps-rand-8" / "maze-0.json").exists()
     (tmp_path / "w").unlink()
     assert leaps("experiment", "tasks", *words).code == 0
+
+
+def test_a_figure_is_kept_and_says_what_draws_it(leaps: Leaps, tmp_path: Path) -> None:
+    words = ("experiment", "data-histogram", "--quick", "--jobs", 1)
+    done = leaps(*words)
+    assert (done.code, done.err) == (0, "")
+    file = "results/data-histogram/programs/train-programs=1000-0.json"
+    assert file in done.out
+    assert "leaps report" in done.out
+    before = (tmp_path / file).read_bytes()
+    again = leaps(*words, "--json").json
+    assert (again["computed"], again["cells"], len(again["files"])) == (0, 2, 2)
+    assert again["files"][0] == file
+    assert (tmp_path / file).read_bytes() == before
+
+
+def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> None:
+    told = leaps("experiment", "rollouts", "--tasks", "maze", "--quick", "--jobs", 1, "--json").json
+    assert (told["computed"], told["failures"]) == (2, {})
+    found = json.loads((tmp_path / "results/tasks/ours/maze-budget=2000-0.json").read_text())
+    shown = json.loads((tmp_path / told["files"][0]).read_text())
+    assert shown["values"]["program"] == found["values"]["program"]
 
 
 @pytest.mark.parametrize(

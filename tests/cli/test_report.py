@@ -9,7 +9,7 @@ from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.notes import NOTES
 from tests.cli.harness import Leaps, assert_refused
-from tests.report.synthetic import keep, small
+from tests.report.synthetic import all_shown, keep, small
 
 README = "# Title\n<!-- results: begin -->\n<!-- results: end -->\n"
 
@@ -158,3 +158,14 @@ def test_a_report_of_quick_results_goes_nowhere_by_default(
     text = (tmp_path / "trial" / "reproduction.md").read_text()
     assert "0.12 · 1" in text
     assert "miniatures" in text
+
+
+def test_figures_are_drawn_beside_the_tables(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+    all_shown(store.folder)
+    told = leaps("report", "--json").json
+    assert told["experiments"][:3] == ["tasks", "karel-hard", "latent-map"]
+    for name in ("latent-map", "cem-trajectory-stair-climber", "data-histogram", "rollouts-maze"):
+        for suffix in ("svg", "png"):
+            assert f"docs/figures/{name}.{suffix}" in told["files"]
+            assert (tmp_path / "docs" / "figures" / f"{name}.{suffix}").exists()
+    assert leaps("report", "--check").code == 0

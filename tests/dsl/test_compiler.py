@@ -133,7 +133,7 @@ def spoil(tokens: list[int], change: Change) -> list[int]:
     return [*tokens[:place], *([token] if how == "replace" else []), *tokens[place + 1 :]]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(programs, changes)
 def test_any_row_of_bytes_is_a_program_if_the_parser_says_so(program: Program, spoilt: list[Change]) -> None:
     tokens = LANGUAGE.encode(tokens_of(program)).tolist()
@@ -201,7 +201,7 @@ def test_a_table_has_as_many_rows_as_the_programs_have_tokens() -> None:
     assert np.diff(compiled.start).tolist() == (rows != PAD).sum(axis=1).tolist()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs)
 def test_a_program_never_leaves_its_rows(program: Program) -> None:
     tokens = LANGUAGE.encode(tokens_of(program))
@@ -209,7 +209,7 @@ def test_a_program_never_leaves_its_rows(program: Program) -> None:
     assert set(places) <= set(range(len(tokens)))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs)
 def test_a_program_never_comes_to_a_hole(program: Program) -> None:
     known = {*range(len(LANGUAGE.actions)), HALT, STUCK, SET, LOOP}
@@ -217,7 +217,7 @@ def test_a_program_never_comes_to_a_hole(program: Program) -> None:
     assert {entry & OPERATION for row in places.values() for entry in row} <= known
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs, st.lists(st.integers(0, CODES - 1), max_size=60))
 def test_between_two_actions_each_open_loop_is_counted_twice_at_most(
     program: Program, codes: list[int]

@@ -122,31 +122,31 @@ def test_a_program_is_listed_statement_by_statement() -> None:
 # A distance
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs, programs)
 def test_the_way_back_is_as_long(a: Program, b: Program) -> None:
     assert edit_distance(a, b) == edit_distance(b, a)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs)
 def test_a_program_is_no_edit_from_itself(a: Program) -> None:
     assert edit_distance(a, Program(a.body)) == 0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs, programs)
 def test_only_equal_programs_are_no_edit_apart(a: Program, b: Program) -> None:
     assert (edit_distance(a, b) == 0) == (a == b)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs, programs, programs)
 def test_no_detour_is_shorter(a: Program, b: Program, c: Program) -> None:
     assert edit_distance(a, c) <= edit_distance(a, b) + edit_distance(b, c)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs, st.data())
 def test_wrapping_any_statements_in_a_loop_is_one_edit(a: Program, data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(a.body) - 1))
@@ -155,13 +155,13 @@ def test_wrapping_any_statements_in_a_loop_is_one_edit(a: Program, data: st.Data
     assert edit_distance(a, Program(wrapped)) == 1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs, programs)
 def test_no_distance_is_longer_than_writing_the_longer_program_anew(a: Program, b: Program) -> None:
     assert edit_distance(a, b) <= max(len(statement_list(a)), len(statement_list(b)))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs)
 def test_every_statement_is_listed(a: Program) -> None:
     assert len([item for item in statement_list(a) if item != "ELSE"]) == len(list(walk(a)))

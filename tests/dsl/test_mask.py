@@ -98,7 +98,7 @@ TERMINALS = [kind.name for kind in Kind if kind != Kind.PAD]
 ORACLE = Lark(GRAMMAR + "\n".join(f'{name}: "{name}"' for name in TERMINALS), parser="lalr")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(programs)
 def test_with_plenty_of_room_the_mask_allows_what_the_grammar_does(program: Program) -> None:
     tokens = LANGUAGE.encode(tokens_of(program))

@@ -306,7 +306,7 @@ def is_made_by(move: Move, program: Program, new: Program, other: Program) -> bo
 
 
 @pytest.mark.parametrize("move", Move)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(program=programs, seed=st.integers(0, 1000))
 def test_a_neighbour_is_a_program_within_the_limits(move: Move, program: Program, seed: int) -> None:
     """The limits are the program's own size, or a little more, so that many moves would break them."""
@@ -360,7 +360,7 @@ def test_programs_of_another_language_have_neighbours_too() -> None:
 
 
 @pytest.mark.parametrize("move", Move)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(program=programs, other=programs, seed=st.integers(0, 1000))
 def test_a_move_does_what_it_says(move: Move, program: Program, other: Program, seed: int) -> None:
     length = max(len(tokens_of(program)), len(tokens_of(other))) + 40

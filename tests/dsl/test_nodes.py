@@ -114,7 +114,7 @@ def blocks_of_tree(program: Program) -> list[tuple[int, list[int]]]:
 # What the nodes are
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(programs)
 def test_the_nodes_are_those_of_the_tree(program: Program) -> None:
     assert nodes_of(row_of(program)) == nodes_of_tree(program)
@@ -146,7 +146,7 @@ def test_the_nodes_of_a_program_by_hand() -> None:
     ]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs)
 def test_the_text_of_a_node_reads_as_what_it_is_said_to_be(program: Program) -> None:
     """Put alone into the smallest program that has a place for it, and read by the parser."""
@@ -167,7 +167,7 @@ def test_the_text_of_a_node_reads_as_what_it_is_said_to_be(program: Program) -> 
     ]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs)
 def test_nodes_stand_in_the_order_of_the_text_apart_or_within_each_other(program: Program) -> None:
     spans = [(start, end) for start, end, *_ in nodes_of(row_of(program))]
@@ -176,7 +176,7 @@ def test_nodes_stand_in_the_order_of_the_text_apart_or_within_each_other(program
         assert all(start >= end or stop <= end for start, stop in spans[index + 1 :])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs, st.integers(0, 9))
 def test_padding_has_no_nodes(program: Program, more: int) -> None:
     row = row_of(program)
@@ -206,7 +206,7 @@ def test_there_is_room_for_the_nodes_of_the_longest_program() -> None:
 # How they stand to each other
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs)
 def test_the_statements_of_a_block_are_siblings_in_a_row(program: Program) -> None:
     nodes, count = found_in(row_of(program))
@@ -216,7 +216,7 @@ def test_the_statements_of_a_block_are_siblings_in_a_row(program: Program) -> No
         assert [last_of_block(nodes, count, node) for node in members] == [members[-1]] * len(members)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs)
 def test_a_condition_or_a_count_is_last_by_itself(program: Program) -> None:
     nodes, count = found_in(row_of(program))
@@ -224,7 +224,7 @@ def test_a_condition_or_a_count_is_last_by_itself(program: Program) -> None:
         assert last_of_block(nodes, count, node) == node
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs)
 def test_a_block_begins_with_its_first_statement(program: Program) -> None:
     nodes, count = found_in(row_of(program))
@@ -240,7 +240,7 @@ def test_a_block_begins_with_its_first_statement(program: Program) -> None:
 # How large a program is
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(programs, st.integers(0, 4), st.integers(1, 4))
 def test_a_program_is_within_limits_if_its_tree_is(program: Program, nesting: int, in_a_row: int) -> None:
     row = row_of(program)

@@ -3,7 +3,7 @@
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from leaps.dsl.syntax import (
     Action,
@@ -79,7 +79,6 @@ def test_walking_meets_the_statements_in_the_order_of_the_text() -> None:
     assert list(walk(Program((outer, MOVE)))) == [outer, inner, MOVE, LEFT, PICK, MOVE]
 
 
-@settings(deadline=None)
 @given(programs)
 def test_walking_meets_as_many_actions_as_the_text_has(program: Program) -> None:
     actions = [statement.name for statement in walk(program) if isinstance(statement, Action)]

@@ -46,13 +46,11 @@ def test_random_programs_are_printed_as_they_were_read() -> None:
     assert [to_line(read(text)) for text in texts] == texts
 
 
-@settings(deadline=None)
 @given(programs)
 def test_a_line_reads_back_as_the_same_tree(program: Program) -> None:
     assert read(to_line(program)) == program
 
 
-@settings(deadline=None)
 @given(programs)
 def test_the_indented_form_reads_back_as_the_same_tree(program: Program) -> None:
     assert read(to_indented(program)) == program
@@ -82,7 +80,6 @@ m)"""
     )
 
 
-@settings(deadline=None)
 @given(programs, st.data())
 def test_white_space_does_not_matter(program: Program, data: st.DataObject) -> None:
     space = st.text(" \t\n\r\f\v\u00a0\u3000", min_size=1, max_size=3)
@@ -90,7 +87,6 @@ def test_white_space_does_not_matter(program: Program, data: st.DataObject) -> N
     assert read(text) == program
 
 
-@settings(deadline=None)
 @given(programs, st.data())
 def test_comments_do_not_matter(program: Program, data: st.DataObject) -> None:
     comment = st.text(st.characters(exclude_characters="\n"), max_size=5).map(lambda text: f"#{text}\n")
@@ -311,7 +307,7 @@ def test_what_is_left_out_of_a_long_line_is_marked() -> None:
     assert (excerpt[0], excerpt[-1]) == ("…", "…")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(programs, st.data())
 def test_the_caret_stands_under_the_word_that_was_spoilt(program: Program, data: st.DataObject) -> None:
     tokens = tokens_of(program)
@@ -320,7 +316,7 @@ def test_the_caret_stands_under_the_word_that_was_spoilt(program: Program, data:
     assert shown(error(gap.join([*tokens[:place], "spoilt", *tokens[place + 1 :]]))) == "spoilt"
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(programs, st.data())
 def test_a_spoilt_word_is_named_by_its_number(program: Program, data: st.DataObject) -> None:
     tokens = tokens_of(program)
@@ -418,7 +414,7 @@ def complaint(text: str) -> str:
     return ""
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text() | st.lists(st.sampled_from(LANGUAGE.tokens)).map(" ".join))
 def test_any_text_is_a_program_or_an_error_of_three_lines(text: str) -> None:
     assert len(complaint(text).splitlines()) in (0, 3)

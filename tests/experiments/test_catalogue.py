@@ -2,10 +2,10 @@
 
 import pytest
 
-from leaps.experiments.catalogue import EXPERIMENTS, get_experiment
+from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, TABLES, get_experiment
 from leaps.experiments.cell import Cell, cell
 from leaps.experiments.run import needed_by
-from leaps.tasks import PAPER
+from leaps.tasks import HARD, PAPER, TASKS
 
 TABLE_3 = EXPERIMENTS["tasks"]
 
@@ -69,6 +69,31 @@ def test_every_row_and_column_has_cells_of_its_own(name: str) -> None:
             (method, task) for method in experiment.methods for task in experiment.tasks
         }
         assert {one.experiment for one in cells} == {name}
+
+
+def test_there_are_the_papers_figures_and_each_needs_one_seed() -> None:
+    assert list(FIGURES) == [
+        "latent-map", "cem-trajectory", "evolution", "interpolation", "data-histogram", "rollouts",
+    ]  # fmt: skip
+    assert not set(FIGURES) & set(TABLES)
+    for experiment in FIGURES.values():
+        assert {one.seed for one in experiment.cells()} == {0}
+
+
+def test_an_evolution_is_of_the_search_whose_way_is_shown() -> None:
+    for quick in (False, True):
+        (one,) = FIGURES["evolution"].cells(quick=quick)
+        (needed,) = FIGURES["evolution"].needs(one)
+        assert needed in FIGURES["cem-trajectory"].cells(quick=quick)
+
+
+def test_rollouts_are_of_the_programs_in_the_tables() -> None:
+    for quick in (False, True):
+        for one in FIGURES["rollouts"].cells(quick=quick):
+            (needed,) = FIGURES["rollouts"].needs(one)
+            table = "karel-hard" if one.task in HARD else "tasks"
+            assert needed in TABLES[table].cells(["ours"], [one.task], 1, quick)
+    assert FIGURES["rollouts"].tasks == tuple(TASKS)
 
 
 def test_rows_come_in_the_tables_order_whatever_the_order_asked_for() -> None:

@@ -2,8 +2,10 @@
 
 import pytest
 
+from leaps.dsl.text import parse
 from leaps.experiments.catalogue import EXPERIMENTS
-from leaps.experiments.paper import REPORTED
+from leaps.experiments.paper import INTERPOLATIONS, REPORTED, TRAJECTORIES
+from leaps.karel.world import LANGUAGE
 
 
 @pytest.mark.parametrize("name", REPORTED)
@@ -25,3 +27,15 @@ def test_some_numbers_that_one_knows() -> None:
     assert REPORTED["reconstruction"]["leaps"]["WHILE+2IF+IFELSE"] == (0.57, 0.23)
     assert REPORTED["generalization"]["viper"]["harvester"] == (0.04, 0.00)
     assert REPORTED["smoothness"]["leaps"]["test"].deviation is None
+
+
+@pytest.mark.parametrize("pair", EXPERIMENTS["interpolation"].tasks)
+def test_a_walk_that_was_reported_has_eight_programs_between_two(pair: str) -> None:
+    programs = INTERPOLATIONS[pair]
+    assert len(programs) == 10
+    assert all(parse(program, LANGUAGE) for program in programs)
+    assert programs[0] != programs[-1]
+
+
+def test_searches_that_are_shown_were_shown() -> None:
+    assert set(TRAJECTORIES) == set(EXPERIMENTS["cem-trajectory"].tasks)

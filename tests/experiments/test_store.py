@@ -101,3 +101,22 @@ def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
     file.write_text("")
     with pytest.raises(ValueError, match="is a file; expected a folder for results"):
         Store(file)
+
+
+def test_a_list_of_plain_values_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    values: dict[str, Any] = {
+        "numbers": [1.5, -2, 0],
+        "words": ["a, b", "[\n 1,\n 2\n]", "{}"],
+        "nested": [[1, 2], [3]],
+        "empty": [],
+        "objects": [{"x": [1, 2]}],
+    }
+    kept.write(Result(CELL, values, 1.0, __version__))
+    found = kept.read(CELL)
+    assert found is not None
+    assert found.values == values
+    lines = [line.strip() for line in kept.file(CELL).read_text().splitlines()]
+    assert '"numbers": [1.5, -2, 0],' in lines
+    assert '"x": [1, 2]' in lines
+    assert "[1, 2]," in lines  # of several, each has its own

@@ -35,7 +35,7 @@ def assert_twins_agree(program: Program, world: World, horizon: int) -> None:
     assert same(fast.final.world(0), final)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 @given(programs, worlds(), st.integers(0, 120))
 def test_executor_and_interpreter_agree_on_any_program_world_and_horizon(
     program: Program, world: World, horizon: int
@@ -201,7 +201,7 @@ def test_a_hundred_by_hundred_world_runs_to_its_horizon() -> None:
     assert set(rollouts.outcome.ravel().tolist()) <= {Outcome.CUT_OFF, Outcome.HALTED}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(programs, worlds(), st.integers(0, 60))
 def test_the_conditions_looked_at_are_those_of_the_interpreter(
     program: Program, world: World, horizon: int

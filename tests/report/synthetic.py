@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from leaps import __version__
-from leaps.experiments.catalogue import EXPERIMENTS
+from leaps.experiments.catalogue import FIGURES, TABLES
 from leaps.experiments.cell import Cell, Option, Result, cell
 from leaps.experiments.paper import REPORTED
 from leaps.experiments.store import Store
+from leaps.explore import LatentMap, Plane
+from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.search.solve import SolveConfig
+from leaps.trajectory import Iteration, Trajectory
 
 SHORT = "DEF run m( move m)"
 LONG = "DEF run m( WHILE c( noMarkersPresent c) w( turnRight move w) m)"
@@ -59,13 +63,80 @@ def small(folder: Path) -> Store:
 
 
 def everything(folder: Path, seed: int = 0) -> Store:
-    """All full results of all experiments, near what was reported."""
+    """All full results of all tables, near what was reported."""
     store, rng = Store(folder), np.random.default_rng(seed)
-    for name, experiment in EXPERIMENTS.items():
+    for name, experiment in TABLES.items():
         for one in experiment.cells():
             known = REPORTED.get(name, {}).get(one.method, {}).get(one.task)
             middle = known.mean if known else 0.93
             value = min(float(middle + rng.normal(0, 0.12)), 1.1 if name == "reconstruction" else 1.0)
             program: dict[str, Any] = {"program": LONG} if one.method in ("leaps", "ours") else {}
             keep(store, one, value, float(rng.uniform(10, 4000)), **program)
+    return store
+
+
+def shown_values(one: Cell, seed: int = 0) -> dict[str, Any]:
+    """What a cell of a figure might come to."""
+    rng = np.random.default_rng(seed)
+
+    def cloud(count: int) -> Any:
+        return rng.standard_normal((count, 2)).astype(np.float32)
+
+    match one.experiment:
+        case "latent-map":
+            places = {name: cloud(1)[0] for name in TEST_PROGRAMS}
+            chart = LatentMap(
+                cloud(50),
+                cloud(20),
+                places,
+                {name: place + 1 for name, place in places.items()},
+                dict.fromkeys(TEST_PROGRAMS, 0.875),
+                dict.fromkeys(TEST_PROGRAMS, 1.25),
+                (0.1, 0.05),
+            )
+            return {"programs": 35_000, **chart.report()}
+        case "cem-trajectory":
+            iterations = [
+                Iteration(i, cloud(8), cloud(1)[0], 0.1 * i, 0.125 * i, 0.05 * i, LONG, LONG)
+                for i in range(1, 9)
+            ]
+            plane = Plane(np.zeros(2, np.float32), np.eye(2, dtype=np.float32), (0.1, 0.05))
+            truth = cloud(1)[0]
+            return Trajectory(
+                SolveConfig(one.task, "cem", 0), iterations, True, plane, cloud(40), truth, LONG, 1.0
+            ).summary()
+        case "evolution":
+            rows = [
+                {"iteration": i, "search_return": 0.5 * i, "return": 0.4375 * i, "program": program}
+                for i, program in ((1, SHORT), (2, LONG))
+            ]
+            return {"iterations": 2, "converged": True, "rows": rows}
+        case "interpolation":
+            return {
+                "programs": [LONG] * 5 + [SHORT] * 5,
+                "likeness": [1.0] * 4 + [0.25] + [1.0] * 4,
+                "likeness_of_reported": [0.5] * 9,
+            }
+        case "data-histogram":
+            return {"programs": 9, "mean": 6.0, "longest": 7, "counts": [0, 0, 0, 0, 0, 2, 5, 2]}
+        case "rollouts":
+            grid = ["#####", "#..1#", "#####"]
+            start = {"actions": 0, "value": 0.0, "rows": grid, "karel": [1, 1, 1], "way_rows": [1]}
+            end = {"actions": 2, "value": 1.0, "rows": grid, "karel": [1, 3, 1], "way_rows": [1, 1, 1]}
+            frames = [start | {"way_columns": [1]}, end | {"way_columns": [1, 2, 3]}]
+            return {"program": LONG, "mean_return": 0.9375, "actions": 7, "frames": frames}
+    raise ValueError(f"no figure is called {one.experiment}")
+
+
+def keep_shown(store: Store, one: Cell, seed: int = 0) -> None:
+    """Write a result of a figure."""
+    store.write(Result(one, shown_values(one, seed), 30.0, __version__, MACHINE, "2030-01-02T03:04:05+00:00"))
+
+
+def all_shown(folder: Path) -> Store:
+    """All full results of all figures, and nothing else."""
+    store = Store(folder)
+    for experiment in FIGURES.values():
+        for one in experiment.cells():
+            keep_shown(store, one)
     return store

@@ -10,7 +10,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from PIL import Image
 
-from leaps.experiments.catalogue import EXPERIMENTS
+from leaps.experiments.catalogue import TABLES
 from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.charts import PALETTE, draw
@@ -74,7 +74,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Contents:
     return gather(everything(tmp_path_factory.mktemp("results")))
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", TABLES)
 def test_no_labels_overlap_or_stick_out(full: Contents, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (section,) = (one for one in full.sections if one.experiment.name == name)
     boxes: dict[Text, Bbox] = {}

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from leaps.experiments.catalogue import EXPERIMENTS
-from leaps.experiments.cell import cell
+from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, TABLES
+from leaps.experiments.cell import Cell, cell
 from leaps.experiments.store import Store
 from leaps.report.contents import Contents, Section, gather
 from leaps.report.notes import Notes
-from tests.report.synthetic import everything, keep, keep_entry, small
+from tests.report.synthetic import all_shown, everything, keep, keep_entry, keep_shown, shown_values, small
 
 
 def section(contents: Contents, name: str) -> Section:
@@ -19,10 +19,14 @@ def section(contents: Contents, name: str) -> Section:
     return found
 
 
+def store_cells(store: Store) -> list[Cell]:
+    return [result.cell for name in EXPERIMENTS for result in store.all(name)]
+
+
 def test_experiments_with_results_in_the_catalogues_order(tmp_path: Path) -> None:
     assert [one.experiment.name for one in gather(small(tmp_path)).sections] == ["tasks", "karel-hard"]
     full = gather(everything(tmp_path / "all"))
-    assert [one.experiment.name for one in full.sections] == list(EXPERIMENTS)
+    assert [one.experiment.name for one in full.sections] == list(TABLES)
     assert full.left_out == 0
 
 
@@ -41,11 +45,13 @@ def test_quick_results_are_never_in(tmp_path: Path) -> None:
         for one in experiment.cells(quick=True):
             if one.options:
                 keep(store, one, 1.0)
+    assert {one.experiment for one in store_cells(store)} >= set(FIGURES)
     keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.0)
     after = gather(store)
     assert after.left_out > 30
     assert after.sections == before.sections
     assert after.programs == before.programs
+    assert after.exhibits == ()
 
 
 def test_quick_results_are_in_when_asked_for(tmp_path: Path) -> None:
@@ -138,3 +144,56 @@ def test_no_results_are_no_report(tmp_path: Path) -> None:
     keep(Store(tmp_path), cell("tasks", "leaps", "maze", budget=5), 1.0)
     with pytest.raises(ValueError, match="but 1 of quick runs, which are in no report"):
         gather(Store(tmp_path))
+
+
+def test_a_figure_is_there_only_if_its_cells_are(tmp_path: Path) -> None:
+    assert gather(small(tmp_path / "tables")).exhibits == ()
+    store = Store(tmp_path / "some")
+    keep_shown(store, cell("rollouts", "ours", "snake"))
+    keep_shown(store, cell("rollouts", "ours", "maze"))
+    contents = gather(store)
+    assert contents.experiments == ["rollouts"]
+    (found,) = contents.exhibits
+    assert list(found.shown) == [("ours", "maze"), ("ours", "snake")]  # in the experiment's order
+    assert found.origin.commands == ("leaps experiment rollouts --tasks maze,snake",)
+    assert found.origin.seconds == 60
+
+
+def test_figures_come_after_tables_in_the_catalogues_order(tmp_path: Path) -> None:
+    store = all_shown(tmp_path)
+    keep_entry(store, "karel-hard", "leaps", "snake", [0.5])
+    contents = gather(store)
+    assert contents.experiments == ["karel-hard", *FIGURES]
+    for found in contents.exhibits:
+        assert found.origin.commands == (f"leaps experiment {found.experiment.name}",)
+
+
+def test_a_figure_shows_the_first_seed_and_a_full_cell_rather_than_a_quick_one(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for seed in (1, 0):
+        keep_shown(store, cell("cem-trajectory", "leaps", "stair-climber", seed), seed)
+    keep_shown(store, cell("cem-trajectory", "leaps", "stair-climber", 0, budget=640, programs=300), 5)
+    keep_shown(store, cell("cem-trajectory", "leaps", "four-corner", 0, budget=640, programs=300), 6)
+    full, quick = gather(store).exhibits[0], gather(store, quick=True).exhibits[0]
+    first = cell("cem-trajectory", "leaps", "stair-climber")
+    assert [result.cell for result in full.shown.values()] == [first]
+    assert full.shown["leaps", "stair-climber"].values == shown_values(first, 0)
+    assert [result.cell.options for result in quick.shown.values()] == [
+        (),
+        (("budget", 640), ("programs", 300)),
+    ]
+    assert gather(store).left_out == 2
+    other = Store(tmp_path / "other")
+    keep_shown(other, cell("cem-trajectory", "leaps", "four-corner", 0, budget=640, programs=300))
+    keep_shown(other, cell("cem-trajectory", "leaps", "four-corner", 1))
+    (shown,) = gather(other, quick=True).exhibits[0].shown.values()
+    assert shown.cell == cell("cem-trajectory", "leaps", "four-corner", 1)
+
+
+def test_a_figures_result_needs_no_return_but_a_tables_does(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep_shown(store, cell("interpolation", "leaps", "far"))
+    assert "return" not in gather(store).exhibits[0].shown["leaps", "far"].values
+    keep(store, cell("tasks", "drl", "maze"), None)
+    with pytest.raises(ValueError, match="expected a finite number as 'return'"):
+        gather(store)

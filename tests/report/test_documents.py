@@ -8,7 +8,7 @@ from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.contents import gather
 from leaps.report.documents import BEGIN, END, documents_of, insert, write
-from tests.report.synthetic import keep, keep_entry, small
+from tests.report.synthetic import all_shown, keep, keep_entry, keep_shown, small
 
 
 def test_all_files_are_written_and_then_up_to_date(tmp_path: Path) -> None:
@@ -87,3 +87,29 @@ def test_a_readme_without_anything_to_say_is_left_alone(tmp_path: Path) -> None:
     readme.write_text(f"{BEGIN}\n{END}\n")
     with pytest.raises(ValueError, match="no results of tasks or karel-hard to write into it"):
         documents_of(gather(store), tmp_path, readme)
+
+
+def test_a_figure_has_its_files_and_both_documents_show_it(tmp_path: Path) -> None:
+    store = all_shown(tmp_path / "r")
+    documents = documents_of(gather(store), tmp_path)
+    names = {one.file.name for one in documents}
+    for name in ("latent-map", "cem-trajectory-four-corner", "data-histogram", "rollouts-snake"):
+        assert {f"{name}.svg", f"{name}.png"} <= names
+    assert not any(name.startswith(("evolution", "interpolation")) for name in names)
+    by_name = {
+        one.file.name: one.content.decode() for one in documents if one.file.suffix in (".md", ".html")
+    }
+    assert "](figures/rollouts-snake.svg)" in by_name["reproduction.md"]
+    assert "rollouts-snake: snake: states of a rollout" in by_name["reproduction.html"]
+    write(documents)
+    assert all(one.up_to_date for one in documents_of(gather(store), tmp_path))
+
+
+def test_another_result_of_a_figure_is_another_picture(tmp_path: Path) -> None:
+    drawn = []
+    for seed in (0, 1):
+        store = Store(tmp_path / str(seed))
+        keep_shown(store, cell("latent-map", "leaps", "test-programs"), seed)
+        drawn.append({one.file.name: one.content for one in documents_of(gather(store), tmp_path)})
+    assert drawn[0]["latent-map.svg"] != drawn[1]["latent-map.svg"]
+    assert drawn[0]["latent-map.png"] != drawn[1]["latent-map.png"]

@@ -9,9 +9,11 @@ import pytest
 from leaps.experiments.store import Store
 from leaps.report.charts import PALETTE, draw
 from leaps.report.contents import Contents, gather
+from leaps.report.exhibits import parts_of
 from leaps.report.html import DARK, inline_svg, to_html
 from leaps.report.markdown import to_markdown
-from tests.report.synthetic import everything, keep_entry, small
+from leaps.report.parts import pictures_of
+from tests.report.synthetic import all_shown, everything, keep_entry, small
 
 EMPTY = {"meta", "br", "img", "link", "hr"}
 
@@ -47,12 +49,17 @@ class Page(HTMLParser):
 
 
 def page(contents: Contents) -> str:
-    return to_html(contents, {one.experiment.name: draw(one, "svg") for one in contents.sections})
+    figures = {one.experiment.name: draw(one, "svg") for one in contents.sections}
+    for exhibit in contents.exhibits:
+        figures |= {picture.name: picture.draw("svg") for picture in pictures_of(parts_of(exhibit))}
+    return to_html(contents, figures)
 
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Contents:
-    return gather(everything(tmp_path_factory.mktemp("results")))
+    folder = tmp_path_factory.mktemp("results")
+    all_shown(folder)
+    return gather(everything(folder))
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +76,7 @@ def test_it_is_well_formed_and_every_name_is_there_once(text: str) -> None:
 def test_links_lead_to_something(text: str) -> None:
     read = Page(text)
     links = read.all("href")
-    assert {"#tasks", "#programs", "#unexplained"} <= set(links)
+    assert {"#tasks", "#latent-map", "#rollouts", "#programs", "#unexplained"} <= set(links)
     assert all(link.startswith("#") and link[1:] in read.all("id") for link in links)
     for name in re.findall(r"url\(#([^)]*)\)", text):
         assert name in read.all("id")
@@ -88,6 +95,10 @@ def test_both_forms_name_every_command_and_say_the_same(full: Contents, text: st
     for section in full.sections:
         for said in (*section.origin.commands, *section.notes, *section.origin.machines):
             assert said.replace("`", "") in words
+            assert said in markdown
+    for exhibit in full.exhibits:
+        for said in (*exhibit.origin.commands, *exhibit.origin.machines):
+            assert said in words
             assert said in markdown
     plain = re.sub(r"<[^>]*>", "", markdown)
     for number in re.findall(r"−?\d\.\d\d \(\d\.\d\d\)(?: · \d+)?", plain):
@@ -136,11 +147,28 @@ def test_it_fits_a_phone_and_the_dark(text: str) -> None:
 def test_figures_take_the_pages_colours_and_keep_their_names_apart() -> None:
     svg = b'<?xml version="1.0"?><svg width="9pt" xmlns="http://x" viewBox="0 0 9 9"><metadata>a</metadata>'
     svg += b'<g id="m"/><use xlink:href="#m" style="fill: #2b6cb0"/><g clip-path="url(#m)"/></svg>'
-    inline = inline_svg(svg, "tasks")
-    assert re.match(r'<svg role="img" aria-label="tasks: [^"]*" viewBox="0 0 9 9"><g id="tasks-m"/>', inline)
+    inline = inline_svg(svg, "tasks", "ours")
+    assert re.match(r'<svg role="img" aria-label="tasks: ours" viewBox="0 0 9 9"><g id="tasks-m"/>', inline)
     assert inline.endswith(
         '<use href="#tasks-m" style="fill: var(--ours)"/><g clip-path="url(#tasks-m)"/></svg>'
     )
+
+
+def test_a_picture_keeps_what_its_shapes_rely_on_and_the_colours_that_are_not_the_pages() -> None:
+    svg = b'<svg xmlns="http://x" width="9" height="9" viewBox="0 0 9 9" role="img" text-anchor="middle">'
+    svg += b'<path fill="#2b6cb0"/><path fill="#ffffff"/></svg>'
+    inline = inline_svg(svg, "rollouts-maze", 'a "b"', {"paper": "#ffffff"})
+    assert inline == (
+        '<svg role="img" aria-label="rollouts-maze: a &quot;b&quot;" viewBox="0 0 9 9" text-anchor="middle">'
+        '<path fill="#2b6cb0"/><path fill="var(--paper)"/></svg>'
+    )
+
+
+def test_programs_in_tables_begin_on_the_left_below_their_head(text: str) -> None:
+    evolution = text[text.index('<section id="evolution">') : text.index('<section id="interpolation">')]
+    assert '<th scope="col">iteration</th><th scope="col">return</th>' in evolution
+    assert '<th scope="col" class="words">best program of the population</th>' in evolution
+    assert '<td>0.50</td><td>0.44</td><td class="words"><code>DEF run m( move m)</code></td>' in evolution
 
 
 def luminance(colour: str) -> float:
@@ -154,6 +182,14 @@ def test_contrast_is_real(colours: dict[str, str]) -> None:
     """As WCAG asks: 4.5 for words, 3 for marks."""
     assert colours.keys() == PALETTE.keys()
     for back in ("paper", "band"):
-        for front, least in (("ink", 4.5), ("muted", 4.5), ("ours", 4.5), ("theirs", 3.0)):
+        for front, least in (
+            ("ink", 4.5),
+            ("muted", 4.5),
+            ("ours", 4.5),
+            ("theirs", 3.0),
+            ("second", 3.0),
+            ("third", 3.0),
+            ("fourth", 3.0),
+        ):
             high, low = sorted((luminance(colours[front]), luminance(colours[back])), reverse=True)
             assert (high + 0.05) / (low + 0.05) >= least, (front, back)

@@ -7,7 +7,7 @@ from leaps.experiments.store import Store
 from leaps.report.contents import gather
 from leaps.report.markdown import results_table, to_markdown, to_readme
 from leaps.report.notes import Notes
-from tests.report.synthetic import everything, keep_entry, small
+from tests.report.synthetic import all_shown, everything, keep_entry, small
 
 NOTES: Notes = {("tasks", "hc", None): "Other worlds."}
 
@@ -77,3 +77,16 @@ def test_a_readme_has_tables_without_footnotes_and_a_link(tmp_path: Path) -> Non
     assert "▼ 0.95 (0.07) · 2" in text
     assert "The four harder tasks.\n\n|  | door-key |" in text
     assert text.endswith("(docs/reproduction.md).\n")
+
+
+def test_figures_have_pictures_tables_of_programs_and_commands(tmp_path: Path) -> None:
+    text = to_markdown(gather(all_shown(tmp_path)))
+    assert text.index("## latent-map") < text.index("## cem-trajectory") < text.index("## rollouts")
+    assert "](figures/cem-trajectory-stair-climber.svg)\n" in text
+    head = "| iteration | return | on 1,000 others | best program of the population |"
+    assert f"{head}\n| --- | ---: | ---: | --- |\n" in text
+    assert "| 2 (converged) | 1.00 | 0.88 | `DEF run m( WHILE" in text
+    assert "\n### snake\n\nMean return 0.94" in text
+    assert "```\nleaps experiment interpolation\n```" in text
+    for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        assert len({line.count("|") for line in table.splitlines()}) == 1

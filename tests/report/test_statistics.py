@@ -38,7 +38,7 @@ def test_many_samples_have_a_mean_each() -> None:
     assert mean(samples).tolist() == [3.0, 4.5]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(returns, min_size=1, max_size=4))
 def test_an_interval_is_in_order_within_the_runs_and_the_same_twice(strata: list[list[float]]) -> None:
     low, high = interval(strata, mean)

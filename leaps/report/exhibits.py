@@ -1,0 +1,244 @@
+"""The figures of the report: from stored values to pictures, tables of programs and what is said of them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from leaps.dsl.text import parse, to_indented
+from leaps.experiments.cell import Result
+from leaps.experiments.paper import INTERPOLATIONS, LONGEST_PROGRAM, MEAN_LENGTH, TRAJECTORIES
+from leaps.explore import LatentMap
+from leaps.figures import lengths_figure, maps_figure, render, trajectory_figure
+from leaps.karel.world import LANGUAGE
+from leaps.report import strip
+from leaps.report.charts import PALETTE
+from leaps.report.contents import Exhibit
+from leaps.report.parts import Code, Format, Heading, Listing, Part, Picture, Words
+from leaps.report.wording import number
+from leaps.trajectory import Trajectory
+
+Shown = Mapping[tuple[str, str], Result]
+"""by method and task, what is there"""
+
+
+def parts_of(exhibit: Exhibit) -> list[Part]:
+    """Say what a figure's section consists of."""
+    name = exhibit.experiment.name
+    try:
+        return _EXHIBITS[name](exhibit.shown)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"the results of {name} are not what a figure is drawn from ({type(error).__name__}: {error}); "
+            "remove them, and `leaps experiment` makes others"
+        ) from error
+
+
+def _figure(name: str, label: str, build: Callable[[], Any]) -> Picture:
+    def draw(format: Format) -> bytes:
+        return render(build, format)
+
+    return Picture(name, label, draw, PALETTE)
+
+
+def _latent_map(shown: Shown) -> list[Part]:
+    charts = {method: LatentMap.of_report(result.values) for (method, _), result in shown.items()}
+    programs = max(int(result.values["programs"]) for result in shown.values())
+    drawn = max(len(chart.training) for chart in charts.values())
+    tests = list(next(iter(charts.values())).truth)
+    rows = [
+        (f"**{method}**", *(f"{number(chart.r_mat[test])} · {number(chart.apart[test])}" for test in tests))
+        for method, chart in charts.items()
+    ]
+    return [
+        _figure(
+            "latent-map",
+            f"maps of the spaces {', '.join(charts)}: training programs, normal samples, test programs and "
+            "what was found for their behaviour",
+            lambda: maps_figure(charts),
+        ),
+        Words(
+            f"Each space by the two principal components of its {programs:,} training programs, of which "
+            f"{drawn:,} are drawn. Normal samples are points where a search may begin. A line leads from a "
+            "test program to what a search of the space finds for its behaviour.",
+            small=True,
+        ),
+        Listing("latent-map, test programs", ("", *tests), tuple(rows)),
+        Words(
+            "R_mat of the test program and what was found · how far apart they are in the whole space, where "
+            "1 is the distance of training programs from their centre, in root mean square.",
+            small=True,
+        ),
+    ]
+
+
+def _trajectory(shown: Shown) -> list[Part]:
+    parts: list[Part] = []
+    for (_, task), result in shown.items():
+        search = Trajectory.of_summary(result.values)
+        parts += [
+            _figure(
+                f"cem-trajectory-{task}",
+                f"the search on {task}: its populations on a map of the space, and its returns",
+                lambda search=search: trajectory_figure(search),  # type: ignore[misc]
+            ),
+            Words(_told(search), small=True),
+        ]
+    return parts
+
+
+def _told(search: Trajectory) -> str:
+    """What there is to say of a search."""
+    count, paper = len(search.iterations), TRAJECTORIES[search.config.task]
+    best = number(max(iteration.best for iteration in search.iterations))
+    if search.converged:
+        ours = f"It converged after {count:,} iterations, of which the last ten had a perfect program each."
+    else:
+        ours = f"It did not converge in {count:,} iterations; its best program has a return of {best}."
+    first, last = (number(search.iterations[i].mean) for i in (0, -1))
+    theirs = f"The paper's {'converged after' if paper.converged else 'did not in'} {paper.iterations:,}."
+    return (
+        f"{ours} {theirs} The mean return of a population goes from {first} to {last}. Each map shows a "
+        "population, the centre of the next, the way that it came since the map before, and a program that "
+        "solves the task; it is laid through random programs. Returns are on the search's worlds; that of a "
+        "centre is its program's."
+    )
+
+
+def _evolution(shown: Shown) -> list[Part]:
+    parts: list[Part] = []
+    for (_, task), result in shown.items():
+        values = result.values
+        rows = [
+            (
+                f"{row['iteration']:,}"
+                + (
+                    " (converged)" if values["converged"] and row["iteration"] == values["iterations"] else ""
+                ),
+                number(row["search_return"]),
+                number(row["return"]),
+                f"`{row['program']}`",
+            )
+            for row in values["rows"]
+        ]
+        parts += [
+            Listing(
+                f"evolution, {task}",
+                ("iteration", "return", "on 1,000 others", "best program of the population"),
+                tuple(rows),
+            ),
+            Words(
+                f"The search on {task} whose way is shown above; the paper's had "
+                f"{TRAJECTORIES[task].iterations:,} iterations. Returns are on the search's worlds, and on "
+                "1,000 that it never saw.",
+                small=True,
+            ),
+        ]
+    return parts
+
+
+_PAIRS = {"close": "Close to each other", "far": "Far apart"}
+
+
+def _interpolation(shown: Shown) -> list[Part]:
+    parts: list[Part] = []
+    for (_, pair), result in shown.items():
+        ours, theirs = list(result.values["programs"]), INTERPOLATIONS[pair]
+        comparable = len(ours) == len(theirs)  # a quick walk has fewer steps
+        rows = []
+        for step, program in enumerate(ours):
+            name = "START" if step == 0 else "END" if step == len(ours) - 1 else str(step)
+            rows.append((name, f"`{program}`", *([f"`{theirs[step]}`"] if comparable else [])))
+        means = [number(float(np.mean(result.values[name]))) for name in ("likeness", "likeness_of_reported")]
+        parts += [
+            Heading(_PAIRS[pair]),
+            Listing(
+                f"interpolation, {pair}", ("", "ours", *(["reported"] if comparable else [])), tuple(rows)
+            ),
+            Words(
+                f"How alike one program and the next behave: R_mat is {means[0]} on average, and {means[1]} "
+                "for what was reported.",
+                small=True,
+            ),
+        ]
+    return parts
+
+
+def _histogram(shown: Shown) -> list[Part]:
+    counts = {
+        f"programs, {task}": np.asarray(result.values["counts"], np.int64)
+        for (_, task), result in shown.items()
+    }
+    rows = [
+        (
+            task,
+            f"{result.values['programs']:,}",
+            f"{float(result.values['mean']):.1f}",
+            str(int(result.values["longest"])),
+        )
+        for (_, task), result in shown.items()
+    ]
+    return [
+        _figure(
+            "data-histogram",
+            f"histograms of program lengths: {', '.join(counts)}",
+            lambda: lengths_figure(counts),
+        ),
+        Listing(
+            "data-histogram, lengths",
+            ("", "programs", "mean length", "longest"),
+            (*rows, ("reported, all", "50,000", str(MEAN_LENGTH), str(LONGEST_PROGRAM))),
+        ),
+        Words(
+            "Lengths are in tokens. Programs are drawn until there are enough different ones, in the order "
+            "drawn: short ones are soon all there, so that later splits have longer ones.",
+            small=True,
+        ),
+    ]
+
+
+def _rollouts(shown: Shown) -> list[Part]:
+    parts: list[Part] = [
+        Words(
+            "For each task the program that our search found with its first seed, in the first of the worlds "
+            "that it was judged on. Below each state, what it is worth; the path is what Karel walked since "
+            "the state before."
+        )
+    ]
+    for (_, task), result in shown.items():
+        values = result.values
+        frames = [strip.frame_of(frame, _caption(frame)) for frame in values["frames"]]
+        label = f"{task}: states of a rollout, from the start until all is done"
+        total, last = int(values["actions"]), int(values["frames"][-1]["actions"])
+        more = f", and goes on until {total:,}" if total > last else ""
+        parts += [
+            Heading(task),
+            Words(
+                f"Mean return {number(float(values['mean_return']))} on 1,000 worlds. Here it takes "
+                f"{last:,} actions{more}."
+            ),
+            Picture(
+                f"rollouts-{task}",
+                label,
+                lambda format, frames=frames, label=label: strip.draw_strip(frames, label, format),  # type: ignore[misc]
+                strip.PALETTE,
+            ),
+            Code(to_indented(parse(str(values["program"]), LANGUAGE)).rstrip()),
+        ]
+    return parts
+
+
+def _caption(frame: Mapping[str, Any]) -> str:
+    actions = int(frame["actions"])
+    said = "start" if actions == 0 else f"{actions:,} action{'s' if actions > 1 else ''}"
+    return f"{said} · {number(float(frame['value']))}"
+
+
+_EXHIBITS: Mapping[str, Callable[[Shown], list[Part]]] = {
+    "latent-map": _latent_map,
+    "cem-trajectory": _trajectory,
+    "evolution": _evolution,
+    "interpolation": _interpolation,
+    "data-histogram": _histogram,
+    "rollouts": _rollouts,
+}
