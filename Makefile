@@ -5,6 +5,8 @@
 #   make bench    speed, as a table of ratios
 #   make report   the documents that are made from the stored results
 #   make format   let ruff tidy the code
+#   make studio-page         build the page of `leaps studio` from web/ (needs Node.js; users don't)
+#   make studio-page-check   build it elsewhere, and compare with what is shipped, byte for byte
 #   make clean    remove everything that was built
 
 PYTHON ?= python3
@@ -16,7 +18,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 
 TASK ?= maze
 
-.PHONY: solve test lint bench report format clean
+.PHONY: solve test lint bench report format clean studio-page studio-page-check
 .DEFAULT_GOAL := solve
 
 solve: $(STAMP)
@@ -41,8 +43,20 @@ format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+studio-page: web/node_modules
+	cd web && npm run check && npm run contrast && npm run build
+
+studio-page-check: web/node_modules
+	@built=$$(mktemp -d) && (cd web && STUDIO_OUT=$$built npm run build) && diff -r $$built leaps/studio/static \
+		&& echo "The shipped page is the source's, byte for byte."; status=$$?; rm -rf "$$built"; exit $$status
+
+web/node_modules: web/package.json web/package-lock.json
+	@command -v npm >/dev/null || { echo "The page needs Node.js 20.19 or newer with npm to be built: https://nodejs.org. Using it doesn't."; exit 1; }
+	cd web && npm ci
+	@touch $@
+
 clean:
-	rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) out build dist web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -303,6 +303,23 @@ def bench_experiments() -> None:
     report("a search of 8 programs as a cell, local, one process", f"{added:.0f} ms", "< 50 ms", added < 50)
 
 
+def bench_studio() -> None:
+    """The studio's server in a process of its own, asked over the loopback."""
+    from benchmarks.studio import USERS, latencies, load, started
+
+    with started() as address:
+        for task, milliseconds in latencies(address).items():
+            report(f"studio, 100 worlds of {task}", f"{milliseconds:.1f} ms", "≤ 100 ms", milliseconds <= 100)
+        under = load(address)
+    report(
+        f"studio, {USERS} users, 5 evaluations/s each: median",
+        f"{under.median:.0f} ms ({under.answers:,} answers, worst {under.worst:.0f} ms)",
+        "≤ 200 ms",
+        under.median <= 200,
+    )
+    report("… errors", str(under.errors), "0", under.errors == 0)
+
+
 if __name__ == "__main__":
     parallel.set_threads(1)
     bench_execution()
@@ -313,5 +330,6 @@ if __name__ == "__main__":
     bench_searches()
     bench_baselines()
     bench_experiments()
+    bench_studio()
     bench_first_use()
     console.print(table)

@@ -104,7 +104,7 @@ def test_the_worlds_themselves_are_not_played_in() -> None:
 # With a rival
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(worlds=st.sampled_from([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 100, 200]), rival=st.integers(0, 149))
 def test_a_race_is_fair(worlds: int, rival: int) -> None:
     returns = their_returns(worlds)

@@ -1,0 +1,173 @@
+"""Measure the studio's server as its users do: `python -m benchmarks.studio --users 50 --seconds 10`.
+
+The server runs in a process of its own; this one plays the browsers, on the same cores.
+"""
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from statistics import median
+from typing import Any
+from urllib.parse import urlsplit
+
+from leaps.studio.programs import start_of
+from leaps.tasks import PAPER
+
+USERS, RATE, SECONDS = 50, 5.0, 10.0
+GIVE_UP = 30.0
+"""seconds after which an answer counts as missing"""
+
+
+@contextmanager
+def started() -> Iterator[str]:
+    """Start a server, and wait until it is warm."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leaps.cli", "studio", "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        address = json.loads(process.stdout.readline())["address"]
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and asyncio.run(_status(address, "/api/space/map")) == 503:
+            time.sleep(0.5)  # the map is the last thing that it gets ready
+        yield address
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+class Browser:
+    """One connection that stays open."""
+
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        self.host, self.port = parts.hostname, parts.port
+
+    async def __aenter__(self) -> "Browser":
+        self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.writer.close()
+
+    async def ask(self, path: str, fields: dict[str, Any] | None = None) -> int:
+        """Ask, and read the answer to its end; its status."""
+        body = b"" if fields is None else json.dumps(fields).encode()
+        verb = "GET" if fields is None else "POST"
+        head = (
+            f"{verb} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n"
+        )
+        self.writer.write(head.encode() + body)
+        answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = int(answer.partition("content-length: ")[2].partition("\r\n")[0])
+        await self.reader.readexactly(length)
+        return int(answer.split(" ", 2)[1])
+
+
+async def _status(address: str, path: str) -> int:
+    async with Browser(address) as browser:
+        return await browser.ask(path)
+
+
+def evaluation(task: str, seed: int) -> dict[str, Any]:
+    return {"program": start_of(task), "task": task, "seed": seed, "episodes": 100}
+
+
+def latencies(address: str, times: int = 40) -> dict[str, float]:
+    """Milliseconds from an edit to its return on 100 worlds, of each task: the median."""
+
+    async def measure() -> dict[str, float]:
+        taken: dict[str, list[float]] = {task: [] for task in PAPER}
+        async with Browser(address) as browser:
+            for seed in range(times):
+                for task in PAPER:
+                    begin = time.perf_counter()
+                    assert await browser.ask("/api/evaluate", evaluation(task, seed)) == 200
+                    taken[task].append(1000 * (time.perf_counter() - begin))
+        return {task: median(values) for task, values in taken.items()}
+
+    return asyncio.run(measure())
+
+
+@dataclass(frozen=True)
+class Load:
+    """How many users were served."""
+
+    answers: int
+    errors: int
+    median: float
+    """milliseconds from when a request was due to the end of its answer"""
+    worst: float
+
+
+def load(address: str, users: int = USERS, seconds: float = SECONDS, heavy: bool = False) -> Load:
+    """Let users send evaluations at a steady rate, whether or not the answers keep up.
+
+    heavy: with one more user, who asks for as much as is allowed.
+    """
+    taken: list[float] = []
+    errors = 0
+
+    async def user(number: int, begin: float) -> None:
+        nonlocal errors
+        async with Browser(address) as browser:
+            for request in count():
+                due = begin + (request + number / users) / RATE
+                if due >= begin + seconds:
+                    return
+                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                task = list(PAPER)[(number + request) % len(PAPER)]
+                try:
+                    status = await asyncio.wait_for(
+                        browser.ask("/api/evaluate", evaluation(task, request)), GIVE_UP
+                    )
+                except (OSError, TimeoutError, asyncio.IncompleteReadError):
+                    errors += 1
+                    return
+                errors += status != 200
+                taken.append(1000 * (time.perf_counter() - due))
+
+    async def greedy(begin: float) -> None:
+        circles = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move putMarker pickMarker w) m)"
+        async with Browser(address) as browser:
+            while time.perf_counter() < begin + seconds:
+                fields = {"program": circles, "task": "four-corner", "size": [100, 100], "episodes": 1000}
+                await browser.ask("/api/evaluate", fields)
+
+    async def play() -> None:
+        begin = time.perf_counter() + 0.5
+        everyone = [user(number, begin) for number in range(users)]
+        await asyncio.gather(*everyone, *([greedy(begin)] if heavy else []))
+
+    asyncio.run(play())
+    return Load(len(taken), errors, median(taken), max(taken))
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--users", type=int, default=USERS)
+    arguments.add_argument("--seconds", type=float, default=SECONDS)
+    arguments.add_argument("--heavy", action="store_true", help="with one who asks for as much as is allowed")
+    given = arguments.parse_args()
+    with started() as address:
+        for task, milliseconds in latencies(address).items():
+            print(f"{task}: {milliseconds:.1f} ms")
+        found = load(address, given.users, given.seconds, given.heavy)
+        print(
+            f"{found.answers:,} answers, {found.errors} errors, median {found.median:.0f} ms, "
+            f"worst {found.worst:.0f} ms"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""The command that opens the studio: studio."""
+
+import json
+import os
+import sys
+import webbrowser
+from pathlib import Path
+from threading import Thread
+from typing import Annotated
+
+import typer
+
+from leaps import tasks
+from leaps.cli.app import JsonOption, app, out, print_json
+
+
+@app.command()
+def studio(
+    program: Annotated[
+        Path | None,
+        typer.Argument(metavar="PROGRAM", help="A file with a program to begin with."),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option("--task", "-t", help="To begin with; by default the one that PROGRAM was found for."),
+    ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", help="Where to listen. Others than this machine need the token that is printed."
+        ),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", min=0, max=65535, help="0: any port that is free.")
+    ] = 8000,
+    open_: Annotated[
+        bool, typer.Option("--open/--no-open", help="Open the browser, where there is a terminal.")
+    ] = True,
+    json_: JsonOption = False,
+) -> None:
+    """Open the studio: read, run, edit and question programs in the browser.
+
+    Everything happens on this machine. Ctrl-C ends it.
+
+      leaps studio
+      leaps studio examples/maze.karel --task maze
+    """
+    from leaps.studio.server import Start, Studio
+    from leaps.studio.serving import listen, serve
+
+    text = None if program is None else read_text(program)
+    task = task or (program and task_of(program)) or Start.task
+    tasks.get(task)
+    listener = listen(host, port)
+
+    def started(address: str, token: str | None) -> None:
+        if json_:
+            print_json({"address": address, "token": token})
+            sys.stdout.flush()
+            return
+        out.print(f"The studio is at [link={address}]{address}[/link]", soft_wrap=True)
+        out.print("[dim]Ctrl-C ends it[/dim]")
+        if open_ and out.is_terminal:
+            # A thread: some browsers return only when they are closed.
+            Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    serve(Studio(Start(task, text)), listener, host, started)
+    # A thread may be compiling or evaluating, and can't be stopped; nobody needs what it would find.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def task_of(file: Path) -> str | None:
+    """The task that a program is for: what its file is named after, or what it was found for."""
+    from leaps.search.save import RESULT_FILE
+
+    if file.stem in tasks.TASKS:
+        return file.stem
+    try:
+        said = json.loads(file.with_name(RESULT_FILE).read_bytes())
+        task = said["task"]
+    except (OSError, ValueError, KeyError, TypeError):  # it is not in the folder of a search
+        return None
+    return task if task in tasks.TASKS else None
+
+
+def read_text(file: Path) -> str:
+    """Read a program that may still have mistakes: the studio shows them."""
+    from leaps.studio.requests import CHARACTERS
+
+    text = file.read_bytes().decode("utf-8-sig", errors="replace")
+    if len(text) > CHARACTERS:
+        raise ValueError(
+            f"{file}: expected a program of at most {CHARACTERS:,} characters, found {len(text):,}"
+        )
+    return text

@@ -1,0 +1,217 @@
+"""What comes in: read it, check it against its bounds, and say what was expected and what was found.
+
+Everything here is about strangers' data. What comes out of it is safe to compute with: compiled code indexes
+worlds without looking, so a world that a task was not made for must not get past this module.
+"""
+
+import json
+import re
+import reprlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from leaps.karel.world import FLOOR, World
+from leaps.tasks import Task, get
+from leaps.tasks.snake import CAPACITY, SNAKE
+from leaps.tasks.task import SHARE
+
+BODY = 64 * 1024
+"""bytes of the longest request"""
+CHARACTERS, TOKENS = 4000, 400
+"""of the longest program"""
+SIDE = 100
+"""cells along a side of the largest world"""
+EPISODES = 1000
+SEEDS = 2**31
+WORLDS = 1_000_000
+"""numbered worlds of a seed that can be asked for"""
+SMALLEST_SHARE = 0.01
+"""of a task's configurations: drawing from fewer takes longer and longer"""
+NAME = 64
+"""characters of the longest name of a task"""
+METHODS = ("climbs", "cem", "hc", "cebs", "random-64")
+BUDGET = 1_000_000
+"""evaluations of the longest search"""
+PLACED, SHOWN_AT_ONCE, WALK = 16, 6, 21
+"""programs placed on the map, rollouts shown, and programs decoded on a walk, in one request"""
+
+
+class RequestError(ValueError):
+    """A request that can't be answered as it is."""
+
+    def __init__(self, message: str, status: int = 422) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def _number(text: str) -> Any:
+    raise ValueError(f"{text} is no JSON")
+
+
+def read_json(body: bytes) -> "Fields":
+    """Read a request's body, which must be one JSON object."""
+    try:
+        values = json.loads(body.decode(), parse_constant=_number)
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)[:200]
+        raise RequestError(f"expected a JSON object in UTF-8; {reason}", 400) from None
+    if not isinstance(values, dict):
+        raise RequestError(f"expected a JSON object, found {reprlib.repr(values)}", 400)
+    return Fields(values)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of a request. null is as good as absent."""
+
+    values: Mapping[str, Any]
+
+    def has(self, name: str) -> bool:
+        return self.values.get(name) is not None
+
+    def text(self, name: str) -> str:
+        value = self.values.get(name)
+        if not isinstance(value, str):
+            raise RequestError(f"{name}: expected a text, found {reprlib.repr(value)}")
+        return value
+
+    def integer(self, name: str, least: int, most: int, default: int | None = None) -> int:
+        value = self.values.get(name)
+        if value is None and default is not None:
+            return default
+        return _integer(value, name, least, most)
+
+    def items(self, name: str, most: int) -> list[Any]:
+        """A list of one to `most` things."""
+        value = self.values.get(name)
+        if not isinstance(value, list) or not 1 <= len(value) <= most:
+            found = f"{len(value)} of them" if isinstance(value, list) else reprlib.repr(value)
+            raise RequestError(f"{name}: expected a list of 1 to {most}, found {found}")
+        return value
+
+    def texts(self, name: str, most: int) -> list[str]:
+        items = self.items(name, most)
+        for item in items:
+            if not isinstance(item, str):
+                raise RequestError(f"{name}: expected texts, found {reprlib.repr(item)}")
+        return items
+
+    def seed(self) -> int:
+        return self.integer("seed", 0, SEEDS - 1, 0)
+
+    def task(self) -> Task:
+        return find_task(self.text("task"))
+
+    def size(self, task: Task) -> tuple[int, int]:
+        """The size asked for, or the task's own."""
+        if not self.has("size"):
+            return task.size
+        return fitting(task, self.plain_size())
+
+    def plain_size(self) -> tuple[int, int]:
+        value = self.values.get("size")
+        if not isinstance(value, list) or len(value) != 2:
+            raise RequestError(f"size: expected [height, width], found {reprlib.repr(value)}")
+        return _integer(value[0], "height", 3, SIDE), _integer(value[1], "width", 3, SIDE)
+
+    def world(self) -> World:
+        """A world drawn by hand."""
+        value = self.values.get("world")
+        if not isinstance(value, dict):
+            raise RequestError(f"world: expected rows and karel, found {reprlib.repr(value)}")
+        fields = Fields(value)
+        rows = fields.texts("rows", SIDE)
+        if (longest := max(map(len, rows))) > SIDE:
+            raise RequestError(f"world: expected at most {SIDE} cells a row, found {longest}")
+        karel = fields.items("karel", 3)
+        if len(karel) != 3:
+            raise RequestError(f"karel: expected row, column and heading, found {reprlib.repr(karel)}")
+        row, column = (_integer(karel[i], "karel", 0, SIDE - 1) for i in range(2))
+        try:
+            return World.of(rows, row, column, _integer(karel[2], "heading", 0, 3))
+        except ValueError as error:
+            raise RequestError(f"world: {error}") from None
+
+
+def _integer(value: Any, name: str, least: int, most: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RequestError(f"{name}: expected a whole number, found {reprlib.repr(value)}")
+    if not least <= value <= most:
+        raise RequestError(f"{name}: expected {least} to {most}, found {reprlib.repr(value)}")
+    return value
+
+
+def find_task(name: str) -> Task:
+    if len(name) > NAME:
+        raise RequestError(f"unknown task {reprlib.repr(name)}")
+    try:
+        task = get(name)
+    except ValueError as error:
+        raise RequestError(str(error)) from None
+    if task.seen_share < SMALLEST_SHARE:
+        raise RequestError(
+            f"task: expected a share of at least {SMALLEST_SHARE} after {SHARE}, found {name!r}"
+        )
+    return task
+
+
+def fitting(task: Task, size: tuple[int, int]) -> tuple[int, int]:
+    """Return a size that a task can be played in, or say why it can't."""
+    try:
+        return task.check_size(size)
+    except ValueError as error:
+        raise RequestError(f"size: {error}") from None
+
+
+def playable(world: World, task: Task, seed: int) -> World:
+    """Make a drawn world playable, or say why the task can't be played there."""
+    fitting(task, world.size)
+    if task.react is SNAKE.react:
+        # The next food goes to a free cell, which is looked for until one is found.
+        free = (world.ground == FLOOR) & (world.markers == 0)
+        free[world.place[:2]] = False
+        if free.sum() < CAPACITY:
+            raise RequestError(
+                f"world: {task.name} needs at least {CAPACITY} empty cells, found {free.sum()}"
+            )
+    return task.prepare(world, seed)
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What is to be searched for, and how."""
+
+    task: str
+    method: str
+    seed: int
+    budget: int | None
+    size: tuple[int, int] | None
+
+
+def read_search(query: Mapping[str, str]) -> SearchRequest:
+    """Read the request for a search from the address that was called."""
+    values: dict[str, Any] = dict(query)
+    for name in ("seed", "budget"):
+        if name in values:
+            if not re.fullmatch(r"[0-9]{1,12}", values[name]):
+                raise RequestError(f"{name}: expected a whole number, found {reprlib.repr(values[name])}")
+            values[name] = int(values[name])
+    if "size" in values:
+        match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", values["size"])
+        if not match:
+            raise RequestError(
+                f"size: expected HEIGHTxWIDTH such as 8x8, found {reprlib.repr(values['size'])}"
+            )
+        values["size"] = [int(match[1]), int(match[2])]
+    fields = Fields(values)
+    method = fields.text("method") if fields.has("method") else METHODS[0]
+    if method not in METHODS:
+        raise RequestError(f"method: expected one of {', '.join(METHODS)}, found {reprlib.repr(method)}")
+    return SearchRequest(
+        fields.task().name,
+        method,
+        fields.seed(),
+        fields.integer("budget", 1, BUDGET) if fields.has("budget") else None,
+        fields.plain_size() if fields.has("size") else None,
+    )

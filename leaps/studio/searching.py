@@ -1,0 +1,229 @@
+"""A search in a process of its own, which never outlives the one who watches it."""
+
+import asyncio
+import json
+import math
+import os
+import signal
+import time
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from multiprocessing import get_context, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leaps import parallel
+from leaps.dsl.text import parse, to_indented
+from leaps.karel.world import LANGUAGE
+from leaps.studio.requests import RequestError, SearchRequest, find_task, fitting
+
+if TYPE_CHECKING:
+    from leaps.explore import Plane
+    from leaps.search.solve import Step
+
+AT_ONCE = 2
+NICENESS = 10
+BETWEEN_EVENTS, BETWEEN_PLACINGS = 0.1, 0.5
+"""seconds"""
+HEARTBEAT = 5.0
+"""seconds of silence after which something is sent, so that one who has gone is missed"""
+LONGEST = 3600.0
+"""seconds that a search may take"""
+POPULATION = 64
+"""programs asked about that are shown on the map"""
+
+Event = tuple[str, dict[str, Any]]
+
+
+def search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> None:
+    """Search, and tell how it goes. Runs in the process of its own."""
+    with suppress(BrokenPipeError, ConnectionResetError):  # nobody watches any more
+        with suppress(AttributeError, OSError):  # not everywhere
+            os.nice(NICENESS)
+        try:
+            connection.send(("end", _search(connection, request, plane)))
+        except ValueError as error:
+            connection.send(("problem", {"error": str(error)}))
+
+
+def _search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> dict[str, Any]:
+    import torch
+
+    from leaps.search.solve import Run, SolveConfig
+
+    parallel.set_threads(1)
+    torch.set_num_threads(1)
+    run = Run(SolveConfig(request.task, request.method, request.seed, request.budget, request.size))
+    teller = Teller(plane)
+    begin = told = time.monotonic()
+    while not run.finished and time.monotonic() - begin < LONGEST:
+        step = run.step()
+        if time.monotonic() - told >= BETWEEN_EVENTS or run.finished or step.round == 1:
+            told = time.monotonic()
+            connection.send(("step", teller.tell(step)))
+    solution = run.result(interrupted=not run.finished)
+    return {
+        "program": indented(solution.program),
+        "return": solution.unseen_return,
+        "search_return": solution.search_return,
+        "evaluations": solution.evaluations,
+        "seconds": round(solution.seconds, 3),
+        "solved": solution.solved,
+    }
+
+
+def indented(line: str) -> str:
+    return to_indented(parse(line, LANGUAGE))
+
+
+class Teller:
+    """Put the steps of a search into plain words and numbers."""
+
+    def __init__(self, plane: "Plane | None") -> None:
+        self.plane = plane
+        self.program: str | None = None
+        self.population: list[list[float]] = []
+        self.placed = -math.inf
+
+    def tell(self, step: "Step") -> dict[str, Any]:
+        program = " ".join(LANGUAGE.decode(step.program))
+        told = {
+            "round": step.round,
+            "evaluations": step.evaluations,
+            "seconds": round(step.seconds, 3),
+            "mean": step.mean,
+            # If all were given up on the way, they count as 0, as they do in the mean.
+            "best": step.best if math.isfinite(step.best) else 0.0,
+            "best_so_far": step.best_so_far if math.isfinite(step.best_so_far) else 0.0,
+            "worlds": step.worlds,
+            "population": self.place(step),
+        }
+        if program != self.program:
+            self.program = program
+            told["program"] = indented(program)
+        return told
+
+    def place(self, step: "Step") -> list[list[float]]:
+        """Where the programs asked about are on the map: now, or a moment ago."""
+        from leaps.embedding.space import Space
+        from leaps.search.search import InSpace
+        from leaps.studio.mapping import plain
+
+        if self.plane is None or time.monotonic() - self.placed < BETWEEN_PLACINGS:
+            return self.population
+        self.placed = time.monotonic()
+        space = Space.load()
+        if isinstance(step.search, InSpace):
+            points = step.search.points[:POPULATION]
+        else:
+            asked = np.unique(step.asked[:POPULATION], axis=0)
+            points = space.encode(asked)
+        self.population = plain(self.plane.place(space.latent(points)))
+        return self.population
+
+
+class Searches:
+    """The searches under way."""
+
+    def __init__(self, at_once: int = AT_ONCE, work: Callable[..., None] = search) -> None:
+        self.at_once, self.work = at_once, work
+        self.running: set[BaseProcess] = set()
+        self.stopped = False
+        self._context = get_context("spawn")
+        # One thread listens to each search, one more sees off those that are over.
+        self._pool = ThreadPoolExecutor(2 * at_once + 1, thread_name_prefix="studio-search")
+
+    def check(self, request: SearchRequest) -> None:
+        if self.stopped or len(self.running) >= self.at_once:
+            raise RequestError(
+                f"{len(self.running)} searches are under way already, and at most {self.at_once} can be; "
+                "stop one of them",
+                503,
+            )
+        find_task(request.task)
+
+    async def events(self, request: SearchRequest, plane: "Plane | None") -> AsyncGenerator[Event | None]:
+        """Search, and say what happens; None after a silence. Who stops asking ends the search."""
+        if request.size is not None:
+            try:
+                fitting(find_task(request.task), request.size)
+            except RequestError as error:
+                yield "problem", {"error": str(error)}
+                return
+        self.check(request)
+        receiver, process = self._start(request, plane)
+        heard: Future[Event | None] | None = None
+        try:
+            while True:
+                heard = self._pool.submit(_receive, receiver)
+                while True:
+                    done, _ = await asyncio.wait([asyncio.wrap_future(heard)], timeout=HEARTBEAT)
+                    if done:
+                        break
+                    yield None
+                event = heard.result()
+                if event is None:
+                    if not self.stopped:
+                        yield "problem", {"error": "the search's process came to an unexpected end"}
+                    return
+                yield event
+                if event[0] != "step":
+                    return
+        finally:
+            self.running.discard(process)
+            process.kill()
+            if not self.stopped:
+                self._pool.submit(_see_off, process, receiver, heard)
+
+    def _start(self, request: SearchRequest, plane: "Plane | None") -> tuple[Connection, BaseProcess]:
+        receiver, sender = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=self.work, args=(sender, request, plane), daemon=True)
+        resource_tracker.ensure_running()  # it would undo the next lines, were it started within them
+        # Ctrl-C is meant for the server, which then ends the search.
+        masks = hasattr(signal, "pthread_sigmask")
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masks else set()
+        try:
+            process.start()
+        finally:
+            if masks:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        sender.close()
+        self.running.add(process)
+        return receiver, process
+
+    def stop(self) -> None:
+        """End all of them, and begin no more."""
+        self.stopped = True
+        for process in list(self.running):
+            process.kill()
+            process.join(1)
+        self._pool.shutdown(wait=False)
+
+
+def _receive(receiver: Connection) -> Event | None:
+    try:
+        event: Event = receiver.recv()
+    except (EOFError, OSError):
+        return None
+    return event
+
+
+def _see_off(process: BaseProcess, receiver: Connection, heard: "Future[Event | None] | None") -> None:
+    """Wait until a process that was killed is gone, and clear up after it."""
+    process.join()
+    if heard is not None:
+        wait([heard])
+    receiver.close()
+    process.close()
+
+
+def in_words(event: Event | None) -> bytes:
+    """An event as it goes to the browser."""
+    if event is None:
+        return b": still searching\n\n"
+    name, data = event
+    return f"event: {name}\ndata: {json.dumps(data, allow_nan=False)}\n\n".encode()

@@ -1,0 +1,92 @@
+"""From an address to a running server, and to its end."""
+
+import errno
+import os
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+
+import uvicorn
+
+from leaps.studio.guard import in_address, is_everywhere, new_token
+from leaps.studio.server import Studio, make_app
+
+SWITCH = 0.001
+"""seconds after which a thread that computes in Python lets the one that answers have its turn"""
+GRACE = 3
+"""seconds that answers under way have when the server stops"""
+CONNECTIONS, BACKLOG = 1000, 256
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port (0: any that is free), or say why it can't be had."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        family, kind, protocol, _, address = found[0]
+        # With its protocol named: else asyncio leaves Nagle's delay on, which costs 40 ms an answer.
+        listener = socket.socket(family, kind, protocol)
+        try:
+            if os.name == "posix":
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+        return listener
+    except socket.gaierror:
+        raise ValueError(f"--host: expected a name or address of this machine, found {host!r}") from None
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ValueError(
+                f"port {port} is taken, perhaps by another studio; give another with --port, or --port 0 for "
+                "any that is free"
+            ) from None
+        if error.errno == errno.EACCES:
+            raise ValueError(f"port {port} is not for everyone; give one above 1023 with --port") from None
+        if error.errno == errno.EADDRNOTAVAIL:
+            raise ValueError(f"--host: {host!r} is not an address of this machine") from None
+        raise
+
+
+class Server(uvicorn.Server):
+    """A server that says when it is there, and ends searches when it goes."""
+
+    def __init__(
+        self, studio: Studio, listener: socket.socket, host: str, started: Callable[[str, str | None], object]
+    ) -> None:
+        self.studio, self.listener, self.tell = studio, listener, started
+        self.token = new_token(host)
+        name = socket.gethostname() if is_everywhere(host) else host
+        port = listener.getsockname()[1]
+        self.address = f"http://{in_address(name)}:{port}/" + (f"#token={self.token}" if self.token else "")
+        super().__init__(
+            uvicorn.Config(
+                make_app(studio, host, self.token),
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                limit_concurrency=CONNECTIONS,
+                timeout_graceful_shutdown=GRACE,
+                timeout_keep_alive=30,
+                ws="none",
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.tell(self.address, self.token)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self.studio.stop()
+        await super().shutdown(sockets)
+
+
+def serve(
+    studio: Studio, listener: socket.socket, host: str, started: Callable[[str, str | None], object]
+) -> None:
+    """Serve until Ctrl-C. `started` is told the address, and the token if there is one."""
+    sys.setswitchinterval(SWITCH)
+    with suppress(KeyboardInterrupt):  # the server has come to its end by then
+        Server(studio, listener, host, started).run(sockets=[listener])

@@ -1,0 +1,130 @@
+"""Where things are in a program's text: its statements, its words, and what is wrong with it.
+
+An editor in a browser counts UTF-16 units, Python counts characters; what leaves this module is counted as
+the browser does.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+from leaps.dsl.syntax import Action, Program, head_tokens, tokens_of, walk
+from leaps.dsl.text import ProgramError, Word, parse, to_indented, to_line, words
+from leaps.karel.world import LANGUAGE
+from leaps.studio.requests import CHARACTERS, TOKENS, RequestError
+
+Span = list[int]
+"""[start, end) in UTF-16 units"""
+HEADS = {*LANGUAGE.actions, "WHILE", "IF", "IFELSE", "REPEAT"}
+"""the words that begin a statement"""
+
+
+class Source:
+    """A text, and how the browser counts it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        units = (1 + (ord(character) > 0xFFFF) for character in text)
+        self._offsets = None if text.isascii() else list(accumulate(units, initial=0))
+
+    @cached_property
+    def words(self) -> list[Word]:
+        return list(words(self.text))
+
+    @property
+    def units(self) -> int:
+        """How long the text is to a browser."""
+        return self.offset(len(self.text))
+
+    def offset(self, character: int) -> int:
+        return character if self._offsets is None else self._offsets[character]
+
+    def character(self, offset: int) -> int:
+        """The character that an offset is at; that of a pair, if it is between its two halves."""
+        return offset if self._offsets is None else bisect_right(self._offsets, offset) - 1
+
+    def span(self, start: int, end: int) -> Span:
+        return [self.offset(start), self.offset(end)]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a text is not a program."""
+
+    message: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text that was read: a program, or what is wrong."""
+
+    source: Source
+    tree: Program | None
+    problem: Problem | None = None
+
+    @property
+    def program(self) -> Program:
+        """The program of a text that must be one."""
+        if self.tree is None:
+            raise RequestError(f"program: {self.problem.message if self.problem else 'none'}")
+        return self.tree
+
+    @property
+    def tokens(self) -> int:
+        return len(tokens_of(self.program))
+
+    def heads(self) -> list[Span]:
+        """Where each statement's own words are, in the order of the text."""
+        starts = [index for index, word in enumerate(self.source.words) if word.text in HEADS]
+        spans = []
+        for first, statement in zip(starts, walk(self.program), strict=True):
+            last = self.source.words[first + len(head_tokens(statement)) - 1]
+            spans.append(self.source.span(self.source.words[first].start, last.start + len(last.text)))
+        return spans
+
+    def refusal(self) -> dict[str, Any]:
+        """The answer to a text that is no program."""
+        assert self.problem is not None
+        return {"valid": False, "error": {"message": self.problem.message, "span": self.problem.span}}
+
+
+def read(text: str) -> Reading:
+    """Read a program within the bounds."""
+    source = Source(text)
+    if len(text) > CHARACTERS:
+        message = f"a program has at most {CHARACTERS:,} characters, found {len(text):,}"
+        return Reading(source, None, Problem(message, source.span(CHARACTERS, len(text))))
+    if len(source.words) > TOKENS:
+        message = f"a program has at most {TOKENS} tokens, found {len(source.words)}"
+        last = source.words[-1]
+        span = source.span(source.words[TOKENS].start, last.start + len(last.text))
+        return Reading(source, None, Problem(message, span))
+    try:
+        return Reading(source, parse(text, LANGUAGE))
+    except ProgramError as error:
+        start, end = error.start, error.end
+        if start >= end:  # it ends too early: its last word is what can be shown
+            last = source.words[-1] if source.words else Word(text, 0)
+            start, end = last.start, last.start + len(last.text)
+        return Reading(source, None, Problem(error.problem, source.span(start, end)))
+
+
+def check(reading: Reading) -> dict[str, Any]:
+    """Say whether a text is a program, and how it is written well."""
+    if reading.tree is None:
+        return reading.refusal()
+    return {
+        "valid": True,
+        "tokens": reading.tokens,
+        "indented": to_indented(reading.tree),
+        "line": to_line(reading.tree),
+        "statements": reading.heads(),
+    }
+
+
+def kind_of(statement: object) -> str:
+    """What kind of statement it is, in a word."""
+    return "action" if isinstance(statement, Action) else type(statement).__name__.lower()

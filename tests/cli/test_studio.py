@@ -1,0 +1,147 @@
+"""The command that opens the studio, from its first line to Ctrl-C."""
+
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from leaps.cli.studio import task_of
+from leaps.studio.serving import listen
+from tests.cli.harness import Leaps, assert_refused
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(*words: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "leaps.cli", "studio", "--port", "0", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+def interrupt(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    return process.returncode, out, err
+
+
+def about(address: str) -> Any:
+    parts = urlsplit(address)
+    assert parts.hostname is not None
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+    connection.request("GET", "/api/about")
+    told = json.loads(connection.getresponse().read())
+    connection.close()
+    return told
+
+
+def test_the_studio_says_where_it_is_and_ends_with_ctrl_c() -> None:
+    process = start(str(ROOT / "examples" / "snake.karel"), "--json")
+    assert process.stdout is not None
+    said = json.loads(process.stdout.readline())
+    assert said["token"] is None
+    begin = about(said["address"])["start"]
+    assert begin["task"] == "snake"
+    assert begin["program"] == (ROOT / "examples" / "snake.karel").read_text()
+    code, out, err = interrupt(process)
+    assert (code, out, err) == (0, "", "")
+
+
+def test_ctrl_c_ends_it_quietly_whatever_is_under_way() -> None:
+    process = start("--json")
+    assert process.stdout is not None
+    parts = urlsplit(json.loads(process.stdout.readline())["address"])
+    assert parts.hostname is not None
+    program = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move putMarker pickMarker w) m)"
+    fields = {"program": program, "task": "four-corner", "size": [100, 100], "episodes": 1000}
+    waiting = []
+    for _ in range(8):
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
+        connection.request("POST", "/api/evaluate", json.dumps(fields), {"Content-Type": "application/json"})
+        waiting.append(connection)
+    time.sleep(0.3)
+    code, _, err = interrupt(process)
+    for connection in waiting:
+        connection.close()
+    assert code == 0
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes where Linux lists them")
+def test_ctrl_c_also_ends_a_search_that_is_under_way() -> None:
+    process = start("--task", "maze")
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    address = line.split()[-1]
+    assert address.startswith("http://127.0.0.1:")
+    assert about(address)["start"] == {"task": "maze", "program": None}
+    parts = urlsplit(address)
+    assert parts.hostname is not None
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+    connection.request("GET", "/api/solve?task=one-stroke&method=hc&size=40x40")
+    connection.getresponse()
+    searching: list[Path] = []
+    while not searching:
+        searching = [entry for entry in children_of(process.pid) if b"spawn_main" in arguments_of(entry)]
+        time.sleep(0.1)
+    code, _, err = interrupt(process)
+    connection.close()
+    assert (code, err) == (0, "")
+    time.sleep(0.2)
+    assert not any(b"spawn_main" in arguments_of(entry) for entry in searching)
+
+
+def children_of(process: int) -> list[Path]:
+    listed = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [Path("/proc") / child for child in listed]
+
+
+def arguments_of(entry: Path) -> bytes:
+    """The words that a process was called with; none if it is gone."""
+    try:
+        return (entry / "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def test_a_port_that_is_taken_is_said_clearly(leaps: Leaps) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        assert_refused(leaps("studio", "--port", port, "--no-open"), f"port {port} is taken")
+
+
+def test_what_is_no_task_or_no_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+    assert_refused(leaps("studio", "--task", "topoff", "--port", "0"), "did you mean 'top-off'?")
+    assert_refused(leaps("studio", tmp_path / "none.karel", "--port", "0"), "No such file")
+    long = tmp_path / "long.karel"
+    long.write_text("x" * 4001)
+    assert_refused(leaps("studio", long, "--port", "0"), "at most 4,000 characters, found 4,001")
+    assert_refused(leaps("studio", "--port", "70000"), "--port")
+
+
+@pytest.mark.parametrize("module", ["starlette", "uvicorn", "leaps.studio.server"])
+def test_other_commands_do_without_the_server(module: str) -> None:
+    code = f"import leaps.cli, sys; print({module!r} in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_a_program_is_opened_with_the_task_that_it_was_found_for(tmp_path: Path) -> None:
+    named, found, lost, odd = (
+        tmp_path / name for name in ("maze.karel", "a/x.karel", "b/x.karel", "c/x.karel")
+    )
+    for folder, content in ((found.parent, '{"task": "snake"}'), (odd.parent, '{"task": "../etc"}')):
+        folder.mkdir()
+        (folder / "result.json").write_text(content)
+    assert [task_of(file) for file in (named, found, lost, odd)] == ["maze", "snake", None, None]

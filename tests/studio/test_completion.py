@@ -1,0 +1,90 @@
+"""What is offered at the cursor is what the mask allows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaps.dsl.mask import SyntaxMask
+from leaps.dsl.syntax import Program, tokens_of
+from leaps.karel.world import LANGUAGE
+from leaps.studio.completion import complete, kind_of
+from leaps.studio.requests import RequestError
+from leaps.studio.spans import Source
+from tests.strategies import programs
+
+
+def labels(text: str, cursor: int | None = None) -> list[str]:
+    told = complete(Source(text), len(text) if cursor is None else cursor)
+    return [option["label"] for option in told["options"]]
+
+
+@given(programs, st.data())
+def test_options_are_what_the_mask_allows_after_any_beginning(program: Program, data: st.DataObject) -> None:
+    tokens = tokens_of(program)[:390]
+    written = tokens[: data.draw(st.integers(0, len(tokens)))]
+    mask = SyntaxMask(LANGUAGE, 1, 400)
+    for token in LANGUAGE.encode(written):
+        mask.advance(np.array([token]))
+    allowed = {LANGUAGE.tokens[i] for i in np.flatnonzero(mask.allowed()[0])} - {"<pad>"}
+    assert set(labels(" ".join([*written, ""]))) == allowed
+    begun = data.draw(st.sampled_from(["m", "R=", "tu", "WHI"]))
+    assert set(labels(" ".join([*written, begun]))) == allowed
+
+
+def test_a_beginning_offers_def_and_an_end_nothing() -> None:
+    assert labels("") == ["DEF"]
+    assert labels("DEF run m( move m) ") == []
+
+
+def test_the_word_at_the_cursor_is_replaced() -> None:
+    text = "DEF run m( move m)"
+    assert complete(Source(text), 13)["from"] == 11
+    assert complete(Source(text), 15)["from"] == 11
+    assert complete(Source(text), 11)["from"] == 11
+    assert complete(Source(text), 10)["from"] == 8
+    assert labels(text, 10) == ["m("]
+    assert "turnLeft" in labels(text, 13)
+    assert "m)" in labels(text, 16)
+
+
+def test_where_the_left_is_wrong_nothing_is_offered() -> None:
+    assert labels("DEF run m( jump ") == []
+    assert labels("DEF m( ") == []
+    assert labels("DEF run m( <pad> ") == []
+
+
+def test_nothing_is_offered_in_a_comment_but_behind_it() -> None:
+    text = "DEF run # m( mo\n m"
+    assert labels(text, 15) == []
+    assert labels(text) == ["m("]
+    assert labels(text, 8) == ["m("]
+
+
+def test_offsets_are_the_browsers() -> None:
+    text = "# 🐢\nDEF ru"
+    told = complete(Source(text), len(text) + 1)
+    assert told["from"] == text.index("ru") + 1
+    assert [option["label"] for option in told["options"]] == ["run"]
+
+
+def test_a_cursor_is_in_the_text() -> None:
+    assert complete(Source("DEF"), 3)["from"] == 0
+    with pytest.raises(RequestError, match="cursor: expected 0 to 3, found 4"):
+        complete(Source("DEF"), 4)
+
+
+def test_near_the_longest_length_only_what_still_fits_is_offered() -> None:
+    text = "DEF run m( " + "move " * 395
+    assert set(labels(text)) == {*LANGUAGE.actions, "m)"}
+    assert labels(text + "move ") == ["m)"]
+    assert labels(text + "move " * 20) == []
+
+
+def test_tokens_have_kinds() -> None:
+    kinds = {token: kind_of(token) for token in LANGUAGE.tokens[:-1]}
+    assert kinds["move"] == "action"
+    assert kinds["markersPresent"] == "perception"
+    assert kinds["R=19"] == "count"
+    assert {kinds[token] for token in ("DEF", "run", "not", "ELSE", "REPEAT")} == {"keyword"}
+    assert {kinds[token] for token in ("m(", "c)", "e(", "w)")} == {"bracket"}

@@ -1,0 +1,126 @@
+"""What is costly holds nobody up, and no queue grows without end."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from leaps import parallel
+from leaps.studio.lanes import CHEAP, PAUSE, Lane, Lanes
+from leaps.studio.requests import RequestError
+
+
+class Gate(threading.Event):
+    """Something that takes its time, but not for ever should a test fail."""
+
+    def wait(self, timeout: float | None = 5) -> bool:
+        return super().wait(timeout)
+
+
+def test_what_is_cheap_goes_past_what_is_costly() -> None:
+    async def scene() -> str:
+        lanes, gate = Lanes(threads=1), Gate()
+        costly = [asyncio.create_task(lanes.run(gate.wait, CHEAP + 1)) for _ in range(5)]
+        await asyncio.sleep(0.01)
+        said = await asyncio.wait_for(lanes.run(lambda: "cheap", CHEAP), 5)
+        assert not any(task.done() for task in costly)
+        gate.set()
+        await asyncio.gather(*costly)
+        lanes.close()
+        return said
+
+    assert asyncio.run(scene()) == "cheap"
+
+
+def test_what_is_costly_gives_way_but_not_for_ever() -> None:
+    async def scene() -> tuple[float, float]:
+        lanes, gate = Lanes(threads=1), Gate()
+        begin = time.monotonic()
+        lanes.give_way()
+        alone = time.monotonic() - begin
+        cheap = asyncio.create_task(lanes.run(gate.wait))
+        await asyncio.sleep(0.01)
+        begin = time.monotonic()
+        await lanes.run(lanes.give_way, CHEAP + 1)
+        beside = time.monotonic() - begin
+        gate.set()
+        await cheap
+        lanes.close()
+        return alone, beside
+
+    alone, beside = asyncio.run(scene())
+    assert alone < PAUSE <= beside < 5
+
+
+def test_a_full_lane_says_so_and_recovers() -> None:
+    async def scene() -> None:
+        lane, gate = Lane("test", threads=1, waiting=2), Gate()
+        tasks = [asyncio.create_task(lane.run(gate.wait)) for _ in range(3)]
+        await asyncio.sleep(0.01)
+        with pytest.raises(RequestError, match="busy") as caught:
+            await lane.run(gate.wait)
+        assert caught.value.status == 503
+        gate.set()
+        await asyncio.gather(*tasks)
+        await asyncio.sleep(0)
+        assert await lane.run(lambda: 3) == 3
+        lane.close()
+
+    asyncio.run(scene())
+
+
+def test_what_is_under_way_counts_even_if_nobody_waits_for_it() -> None:
+    async def scene() -> None:
+        lane, gate = Lane("test", threads=1, waiting=0), Gate()
+        task = asyncio.create_task(lane.run(gate.wait))
+        await asyncio.sleep(0.01)
+        task.cancel()
+        await asyncio.sleep(0.01)
+        with pytest.raises(RequestError):
+            await lane.run(gate.wait)
+        gate.set()
+        while lane.inside:
+            await asyncio.sleep(0.01)
+        lane.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 10))
+
+
+def test_a_mistake_reaches_who_asked_and_frees_the_place() -> None:
+    async def scene() -> None:
+        lane = Lane("test", threads=1, waiting=0)
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                await lane.run(lambda: 1 // 0)
+            await asyncio.sleep(0.01)
+        lane.close()
+
+    asyncio.run(scene())
+
+
+def test_a_request_uses_one_thread() -> None:
+    async def scene() -> int:
+        lanes = Lanes()
+        count = await lanes.run(parallel.threads)
+        lanes.close()
+        return count
+
+    assert asyncio.run(scene()) == 1
+
+
+def test_who_waits_when_it_closes_is_told() -> None:
+    async def scene() -> None:
+        lane, gate = Lane("test", threads=1), Gate()
+        under_way = asyncio.create_task(lane.run(gate.wait))
+        waiting = asyncio.create_task(lane.run(gate.wait))
+        await asyncio.sleep(0.01)
+        lane.close()
+        for refused in (waiting, lane.run(gate.wait)):
+            with pytest.raises(RequestError, match="stopping") as caught:
+                await refused
+            assert caught.value.status == 503
+        gate.set()
+        assert await under_way
+
+    asyncio.run(scene())

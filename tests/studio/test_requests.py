@@ -1,0 +1,204 @@
+"""What comes in is checked before anything is computed with it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaps.karel.world import World
+from leaps.studio.requests import (
+    BUDGET,
+    SIDE,
+    Fields,
+    RequestError,
+    SearchRequest,
+    find_task,
+    playable,
+    read_json,
+    read_search,
+)
+from leaps.tasks import get
+
+ROWS = ["####", "#.1#", "####"]
+
+
+def refused(fields: dict[str, Any], method: str, *arguments: Any) -> str:
+    with pytest.raises(RequestError) as caught:
+        getattr(Fields(fields), method)(*arguments)
+    assert caught.value.status == 422
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"[]", b"3", b"null", b'{"a": NaN}', b'{"a": -Infinity}', b"\xff\xfe{}"),
+        *(b"[" * 60_000, b'{"a": ' + b"9" * 5000 + b"}"),
+    ],
+)
+def test_a_body_that_is_no_json_object_is_a_bad_request(body: bytes) -> None:
+    with pytest.raises(RequestError, match="expected a JSON object") as caught:
+        read_json(body)
+    assert caught.value.status == 400
+
+
+def test_a_body_is_read() -> None:
+    assert read_json(b'{"a": "\\ud800", "b": 1}').values == {"a": "\ud800", "b": 1}
+
+
+def test_null_is_as_good_as_absent() -> None:
+    fields = Fields({"seed": None})
+    assert not fields.has("seed")
+    assert fields.seed() == 0
+
+
+def test_a_text_is_a_text() -> None:
+    assert Fields({"program": "move"}).text("program") == "move"
+    assert refused({"program": 3}, "text", "program") == "program: expected a text, found 3"
+    assert "found None" in refused({}, "text", "program")
+
+
+@pytest.mark.parametrize("value", [True, 1.0, "1", [1], {}, 1e300])
+def test_a_number_is_a_whole_number(value: object) -> None:
+    assert "expected a whole number" in refused({"seed": value}, "seed")
+
+
+@pytest.mark.parametrize("value", [-1, 2**31, 10**400])
+def test_a_seed_is_within_its_bounds(value: int) -> None:
+    assert "expected 0 to 2147483647" in refused({"seed": value}, "seed")
+
+
+def test_the_last_seed_is_one() -> None:
+    assert Fields({"seed": 2**31 - 1}).seed() == 2**31 - 1
+
+
+def test_a_list_is_neither_empty_nor_too_long() -> None:
+    assert Fields({"a": [1, 2]}).items("a", 2) == [1, 2]
+    assert "expected a list of 1 to 2, found 0 of them" in refused({"a": []}, "items", "a", 2)
+    assert "found 3 of them" in refused({"a": [1, 2, 3]}, "items", "a", 2)
+    assert "found 'ab'" in refused({"a": "ab"}, "items", "a", 2)
+    assert "expected texts, found 1" in refused({"a": ["x", 1]}, "texts", "a", 2)
+
+
+def test_a_task_is_found_by_name() -> None:
+    assert Fields({"task": "top-off@0.25"}).task().seen_share == 0.25
+    assert "did you mean 'top-off'" in refused({"task": "topoff"}, "task")
+
+
+@pytest.mark.parametrize("name", ["top-off@0.009", "top-off@1e-300", "top-off@nan", "maze@0.5", "x" * 60_000])
+def test_a_task_that_is_none_or_would_take_for_ever_is_refused(name: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        find_task(name)
+    assert len(str(caught.value)) < 200
+
+
+def test_a_size_fits_its_task() -> None:
+    maze = get("maze")
+    assert Fields({}).size(maze) == (8, 8)
+    assert Fields({"size": [100, 5]}).size(maze) == (100, 5)
+    assert "height: expected 3 to 100, found 101" in refused({"size": [101, 5]}, "size", maze)
+    assert "width: expected 3 to 100" in refused({"size": [5, 101]}, "size", maze)
+    assert "needs at least 5x5" in refused({"size": [5, 4]}, "size", maze)
+    assert "one fixed flat" in refused({"size": [9, 9]}, "size", get("clean-house"))
+    assert "expected [height, width]" in refused({"size": [5]}, "size", maze)
+    assert "expected [height, width]" in refused({"size": "5x5"}, "size", maze)
+
+
+def test_a_world_is_drawn() -> None:
+    world = Fields({"world": {"rows": ROWS, "karel": [1, 1, 2]}}).world()
+    assert world.rows() == ROWS
+    assert world.place == (1, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("world", "said"),
+    [
+        ([], "expected rows and karel"),
+        ({"rows": ROWS}, "karel: expected a list"),
+        ({"rows": ROWS, "karel": [1, 1]}, "karel: expected row, column and heading"),
+        ({"rows": ROWS, "karel": [1, 1, 4]}, "heading: expected 0 to 3"),
+        ({"rows": ROWS, "karel": [0, 0, 0]}, "inside a wall"),
+        ({"rows": ROWS, "karel": [50, 0, 0]}, "outside"),
+        ({"rows": ["###", "#.#", "#.#"], "karel": [1, 1, 0]}, "border must be wall"),
+        ({"rows": ["####", "#x1#", "####"], "karel": [1, 1, 0]}, "expected '#'"),
+        ({"rows": ["####", "#1#", "####"], "karel": [1, 1, 0]}, "equally long"),
+        ({"rows": ["#" * (SIDE + 1)] * 3, "karel": [1, 1, 0]}, "at most 100 cells a row, found 101"),
+        ({"rows": ["###"] * (SIDE + 1), "karel": [1, 1, 0]}, "a list of 1 to 100"),
+        ({"rows": [3], "karel": [1, 1, 0]}, "expected texts"),
+    ],
+)
+def test_a_world_that_can_not_be_is_refused(world: object, said: str) -> None:
+    assert said in refused({"world": world}, "world")
+
+
+def test_a_drawn_world_is_no_smaller_than_its_task_allows() -> None:
+    world = World.parse("#####\n#.>.#\n#####")
+    with pytest.raises(RequestError, match="needs at least 6x6"):
+        playable(world, get("door-key"), 0)  # it would open doors outside of the world
+
+
+def test_a_snake_needs_room_to_grow() -> None:
+    full = ["#######"] + ["#11111#"] * 5 + ["#######"]
+    with pytest.raises(RequestError, match="needs at least 23 empty cells, found 0"):
+        playable(World.of(full, 1, 1, 1), get("snake"), 0)
+    nearly = ["#######", "#11...#"] + ["#.....#"] * 4 + ["#######"]
+    assert playable(World.of(nearly, 1, 1, 1), get("snake"), 0).memory.size > 0
+    with pytest.raises(RequestError, match="found 22"):
+        playable(World.of(nearly, 1, 3, 1), get("snake"), 0)
+    room = ["#######"] + ["#.....#"] * 5 + ["#######"]
+    assert playable(World.of(room, 1, 1, 1), get("snake"), 0).memory.size > 0
+
+
+def test_a_playable_world_is_a_copy_with_the_tasks_exits() -> None:
+    world = World.of(["#####", "#..1#", "#...#", "#...#", "#####"], 3, 1, 1)
+    before = str(world)
+    assert (playable(world, get("maze"), 0).ground == 2).sum() == 1
+    assert str(world) == before
+    assert (world.ground == 2).sum() == 0
+
+
+def test_a_search_is_asked_for_in_an_address() -> None:
+    assert read_search({"task": "maze"}) == SearchRequest("maze", "climbs", 0, None, None)
+    everything = {"task": "maze", "method": "cem", "seed": "3", "budget": "1000", "size": "8x9", "token": "x"}
+    assert read_search(everything) == SearchRequest("maze", "cem", 3, 1000, (8, 9))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"task": "nowhere"},
+        {"method": "guess"},
+        {"seed": "-1"},
+        {"seed": "1.5"},
+        {"seed": "²"},
+        {"seed": "9" * 12},
+        {"budget": "0"},
+        {"budget": str(BUDGET + 1)},
+        {"budget": ""},
+        {"size": "8"},
+        {"size": "8x"},
+        {"size": "101x8"},
+        {"size": "8x8x8"},
+    ],
+)
+def test_a_search_that_makes_no_sense_is_refused(change: dict[str, str]) -> None:
+    with pytest.raises(RequestError):
+        read_search({"task": "maze"} | change)
+
+
+json_values: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+
+
+@given(json_values, st.sampled_from(["seed", "task", "world"]))
+def test_whatever_a_field_holds_it_is_read_or_refused(value: Any, method: str) -> None:
+    problem = ""
+    try:
+        getattr(Fields({method: value}), method)()
+    except RequestError as error:
+        problem = str(error)
+    assert len(problem) < 1000

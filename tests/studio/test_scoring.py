@@ -1,0 +1,100 @@
+"""The returns are those that everything else reports."""
+
+from typing import Any
+
+import pytest
+
+from leaps.dsl.text import to_line
+from leaps.evaluate import evaluate
+from leaps.karel.interpreter import Outcome
+from leaps.studio import scoring
+from leaps.studio.lanes import CHEAP
+from leaps.studio.programs import START
+from leaps.studio.requests import Fields, RequestError
+from leaps.studio.scoring import STEPS, Scoring
+from leaps.tasks import TASKS
+from tests.studio.harness import WALK
+
+
+def score(**fields: Any) -> dict[str, Any]:
+    return Scoring.of(Fields({"program": WALK, "task": "maze"} | fields)).answer()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_it_is_what_evaluate_says(task: str) -> None:
+    program = START[task]
+    expected = evaluate(program, task, episodes=30, seed=7)
+    told = score(program=to_line(program), task=task, episodes=30, seed=7)
+    assert told["returns"] == expected.returns[0].tolist()
+    assert told["mean"] == expected.mean_return[0]
+    assert told["steps"] == expected.rollouts.steps[0].tolist()
+    names = {0: "halted", 1: "ended", 2: "cut-off", 3: "stuck"}
+    assert told["outcomes"] == [names[code] for code in expected.rollouts.outcome[0].tolist()]
+    assert told["returns"][told["worst"]] == min(told["returns"])
+    assert told["worst"] == told["returns"].index(min(told["returns"]))
+    assert "asked" not in told
+    assert "distance" not in told
+
+
+def test_all_outcomes_have_a_name() -> None:
+    stuck = "DEF run m( WHILE c( frontIsClear c) w( IF c( not c( frontIsClear c) c) i( move i) w) m)"
+    assert "stuck" in score(program=stuck)["outcomes"]
+    assert len(Outcome) == 4
+
+
+def test_a_hundred_worlds_of_seed_zero_are_the_default() -> None:
+    assert score()["returns"] == evaluate(WALK, "maze", episodes=100, seed=0).returns[0].tolist()
+
+
+def test_size_is_used() -> None:
+    expected = evaluate(WALK, "maze", episodes=5, size=(20, 30)).rollouts.steps[0].tolist()
+    assert score(size=[20, 30], episodes=5)["steps"] == expected
+
+
+def test_too_many_steps_mean_fewer_worlds() -> None:
+    request = Scoring.of(Fields({"program": WALK, "task": "maze", "size": [100, 100], "episodes": 1000}))
+    assert request.episodes == STEPS // 100_000 == 200
+    told = request.answer()
+    assert len(told["returns"]) == 200
+    assert told["asked"] == 1000
+    assert told["returns"][:3] == score(size=[100, 100], episodes=3)["returns"]
+
+
+def test_what_is_costly_is_done_in_parts_and_comes_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = score(episodes=50)
+    monkeypatch.setattr(scoring, "PART", 7 * 640)
+    pauses: list[int] = []
+    request = Scoring.of(Fields({"program": WALK, "task": "maze", "episodes": 50}))
+    told = request.answer(lambda: pauses.append(1))
+    assert len(pauses) == 7
+    assert {**told, "ms": 0} == {**whole, "ms": 0}
+
+
+def test_the_distance_is_counted_in_statements() -> None:
+    edited = "DEF run m( WHILE c( frontIsClear c) w( move turnLeft w) putMarker m)"
+    assert score(program=edited, original=WALK)["distance"] == 2
+    assert score(original=WALK)["distance"] == 0
+    assert "distance" not in score(original="DEF run m( jump m)")
+
+
+def test_a_program_that_is_none_is_a_normal_answer() -> None:
+    told = score(program="DEF run m( mov m)")
+    assert told["valid"] is False
+    assert told["error"]["span"] == [11, 14]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_hundred_worlds_of_a_tasks_own_size_are_cheap(task: str) -> None:
+    request = Scoring.of(Fields({"program": WALK, "task": task}))
+    assert request.cost == 100 * TASKS[task].horizon() <= CHEAP
+
+
+def test_drawing_from_a_small_share_is_costly() -> None:
+    request = Scoring.of(Fields({"program": WALK, "task": "top-off@0.01"}))
+    assert request.cost == 100 * 1440 * 100
+
+
+@pytest.mark.parametrize("episodes", [0, 1001, 1.5, "3"])
+def test_episodes_are_bounded(episodes: object) -> None:
+    with pytest.raises(RequestError, match="episodes"):
+        score(episodes=episodes)

@@ -1,0 +1,494 @@
+"""The studio as a browser sees it, and as somebody with bad intentions does."""
+
+import http.client
+import io
+import json
+import socket
+import threading
+import time
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from leaps import __version__
+from leaps.evaluate import evaluate
+from leaps.karel.world import LANGUAGE
+from leaps.studio.guard import SECURITY
+from leaps.studio.lanes import CHEAP
+from leaps.studio.mapping import LatentMap
+from leaps.studio.requests import BODY, Fields
+from leaps.studio.searching import Searches
+from leaps.studio.server import Start, about, cost_of, encode
+from leaps.studio.tracing import Rollout
+from leaps.tasks import HARD, TASKS
+from tests.studio.harness import WALK, Running, running, search_for_ever
+
+POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "space/place", "space/between")
+
+
+# What is asked for.
+
+
+def test_about_says_what_there_is(server: Running) -> None:
+    told = server.get("/api/about").json
+    assert told["version"] == __version__
+    assert [task["name"] for task in told["tasks"]] == list(TASKS)
+    maze = next(task for task in told["tasks"] if task["name"] == "maze")
+    assert (maze["title"], maze["size"], maze["smallest"], maze["horizon"]) == ("Maze", [8, 8], [5, 5], 640)
+    assert [task["name"] for task in told["tasks"] if task["hard"]] == list(HARD)
+    assert [task["name"] for task in told["tasks"] if not task["resizable"]] == ["clean-house"]
+    assert told["actions"] == list(LANGUAGE.actions)
+    assert told["perceptions"] == list(LANGUAGE.perceptions)
+    assert {"DEF", "run", "WHILE", "IF", "IFELSE", "ELSE", "REPEAT", "not"} == set(told["keywords"])
+    assert told["study"][0]["reported"] == {"0": 0.86, "3": 0.95, "5": 1.0}
+    assert told["limits"] == {
+        "episodes": 1000,
+        "steps": 20_000_000,
+        "shown": 20_000,
+        "characters": 4000,
+        "tokens": 400,
+        "side": 100,
+    }
+    assert told["start"] == {"task": "harvester", "program": None}
+
+
+def test_about_says_what_the_command_line_gave() -> None:
+    assert about(Start("snake", "DEF"))["start"] == {"task": "snake", "program": "DEF"}
+
+
+def test_every_task_of_about_can_be_scored_with_its_program(server: Running) -> None:
+    for task in server.get("/api/about").json["tasks"]:
+        told = server.result("/api/evaluate", program=task["program"], task=task["name"], episodes=3)
+        assert told["valid"]
+
+
+def test_check_answers_while_typing(server: Running) -> None:
+    assert server.result("/api/check", program=WALK)["valid"]
+    told = server.result("/api/check", program="DEF run m( mov", cursor=14)
+    assert told["error"]["span"] == [11, 14]
+    assert told["complete"]["from"] == 11
+    assert {"label": "move", "kind": "action"} in told["complete"]["options"]
+    assert "complete" not in server.result("/api/check", program=WALK)
+
+
+def test_a_text_that_no_encoding_can_write_is_answered(server: Running) -> None:
+    told = server.result("/api/check", program="\ud800 DEF", cursor=1)
+    assert told["error"]["span"] == [0, 1]
+
+
+def test_evaluate_is_evaluate(server: Running) -> None:
+    told = server.result("/api/evaluate", program=WALK, task="top-off", seed=4)
+    assert told["returns"] == evaluate(WALK, "top-off", seed=4).returns[0].tolist()
+    assert told["ms"] > 0
+    assert server.result("/api/evaluate", program="DEF", task="maze")["valid"] is False
+
+
+def test_rollouts_are_rollouts(server: Running) -> None:
+    one = server.result("/api/rollout", program=WALK, task="maze", index=2, seed=1)
+    several = server.result("/api/rollouts", program=WALK, task="maze", indices=[1, 2], seed=1)
+    assert several["rollouts"][1] == one
+    assert one["world"] != several["rollouts"][0]["world"]
+
+
+def test_a_drawn_world_is_run_with_and_without_a_task(server: Running) -> None:
+    drawn = {"rows": ["#####", "#...#", "#..1#", "#...#", "#####"], "karel": [1, 1, 1]}
+    assert server.result("/api/rollout", program=WALK, task="maze", world=drawn)["return"] == 0.0
+    assert server.result("/api/rollout", program=WALK, task=None, world=drawn)["return"] is None
+
+
+def test_a_gif_is_a_download(server: Running) -> None:
+    answer = server.post("/api/gif", {"program": WALK, "task": "top-off"})
+    assert answer.headers["content-type"] == "image/gif"
+    assert answer.headers["content-disposition"] == 'attachment; filename="top-off.gif"'
+    assert Image.open(io.BytesIO(answer.body)).format == "GIF"
+
+
+def test_a_world_that_is_too_large_for_a_gif_is_refused(server: Running) -> None:
+    answer = server.post("/api/gif", {"program": WALK, "task": "maze", "size": [41, 8]})
+    assert answer.status == 422
+    assert "at most 40 cells a side" in answer.json["error"]
+
+
+def test_answers_are_plain_ascii_and_proper_json() -> None:
+    assert encode({"a": "\ud800é"}) == b'{"a":"\\ud800\\u00e9"}'
+    with pytest.raises(ValueError):
+        encode(float("nan"))
+
+
+def test_without_a_map_there_is_nothing_to_place_on_yet(server: Running) -> None:
+    assert server.studio.map is None
+    for answer in (
+        server.get("/api/space/map"),
+        server.post("/api/space/place", {"programs": [WALK]}),
+        server.post("/api/space/between", {"from": WALK, "to": WALK, "steps": 1}),
+    ):
+        assert answer.status == 503
+        assert answer.json["retry"] > 0
+
+
+def test_the_map_and_what_is_on_it(latent_map: LatentMap) -> None:
+    with running() as server:
+        server.studio.map, server.studio.map_answer = latent_map, encode(latent_map.answer)
+        assert len(server.get("/api/space/map").json["points"]) == 300
+        (place,) = server.result("/api/space/place", programs=[WALK])["points"]
+        told = server.result("/api/space/between", **{"from": WALK, "to": "DEF run m( move m)", "steps": 2})
+        assert told["points"][0] == pytest.approx(place, abs=2e-3)
+        assert len(told["programs"]) == 4
+        answer = server.post("/api/space/place", {"programs": ["DEF run m( jump m)"]})
+        assert answer.status == 422
+        assert "'jump' is not a token" in answer.json["error"]
+
+
+def test_a_map_that_can_not_be_drawn_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no weights")
+
+    with running() as server:
+        monkeypatch.setattr("leaps.embedding.space.Space.load", fail)
+        server.studio.draw_map()
+        answer = server.get("/api/space/map")
+        assert answer.status == 404
+        assert "no weights" in answer.json["error"]
+
+
+def test_what_is_told_costs_more_than_what_is_counted() -> None:
+    own = Rollout.of(Fields({"program": WALK, "task": "maze"}))
+    large = Rollout.of(Fields({"program": WALK, "task": "maze", "size": [100, 100]}))
+    assert cost_of([own] * 6) <= CHEAP
+    assert cost_of([large] * 6) > CHEAP
+
+
+# Searches.
+
+
+def open_search(server: Running, query: str) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", f"/api/solve?{query}")
+    return connection, connection.getresponse()
+
+
+def test_a_search_ends_when_its_browser_goes_and_at_most_two_run() -> None:
+    with running() as server:
+        server.studio.searches = Searches(work=search_for_ever)
+        query = "task=one-stroke&method=hc&size=40x40&budget=1000000"
+        both = [open_search(server, query) for _ in range(2)]
+        for _, response in both:
+            assert response.status == 200
+            assert response.headers["content-type"].startswith("text/event-stream")
+            while not response.readline().startswith(b"event: step"):
+                pass
+            assert json.loads(response.readline().removeprefix(b"data: "))["round"] >= 1
+        processes = [process for process in server.studio.searches.running if process.is_alive()]
+        assert len(processes) == 2
+        connection, third = open_search(server, query)
+        assert third.status == 503
+        assert "at most 2" in json.loads(third.read())["error"]
+        connection.close()
+        for opened, response in both:
+            response.close()
+            opened.close()
+        deadline = time.monotonic() + 10
+        while server.studio.searches.running and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not server.studio.searches.running
+
+
+def test_a_search_streams_to_its_end_and_a_problem_is_an_event(server: Running) -> None:
+    connection, response = open_search(server, "task=clean-house&size=9x9")
+    said = response.read().decode()
+    connection.close()
+    assert "event: problem" in said
+    assert "one fixed flat" in said
+
+
+@pytest.mark.parametrize(
+    "query", ["", "task=nowhere", "task=maze&seed=x", "task=maze&size=0x0", "task=%00%ff"]
+)
+def test_a_search_that_makes_no_sense_is_refused(server: Running, query: str) -> None:
+    answer = server.get(f"/api/solve?{query}")
+    assert answer.status == 422
+    assert answer.json["error"]
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize("path", [f"/api/{name}" for name in POSTS])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"[]", b"NaN", b'{"program": NaN}', b"\xff", b'{"a":' * 10_000, b"1" * 5000, b"{}"),
+        *(b'{"program": 1}', b'{"program": [], "task": {}}', b'{"seed": ' + b"9" * 4000 + b"}"),
+    ],
+)
+def test_bad_bodies_are_told_apart_with_a_message(server: Running, path: str, body: bytes) -> None:
+    answer = server.ask("POST", path, body)
+    assert answer.status in (400, 422)
+    assert isinstance(answer.json["error"], str)
+
+
+@pytest.mark.parametrize("path", [f"/api/{name}" for name in POSTS])
+def test_only_json_is_taken(server: Running, path: str) -> None:
+    for kind in ("text/plain", "", "application/x-www-form-urlencoded", "application/jsonp"):
+        answer = server.ask("POST", path, b"{}", {"Content-Type": kind})
+        assert answer.status == 415
+    answer = server.ask(
+        "POST", "/api/check", b'{"program": ""}', {"Content-Type": "application/JSON; charset=x"}
+    )
+    assert answer.status == 200
+
+
+def test_wrong_methods_and_paths_are_told(server: Running) -> None:
+    for name in POSTS:
+        answer = server.get(f"/api/{name}")
+        assert (answer.status, answer.headers["allow"]) == (405, "POST")
+        assert "GET is not for" in answer.json["error"]
+    assert server.ask("DELETE", "/api/about").status == 405
+    assert server.ask("POST", "/", b"{}").status == 405
+    for path in ("/api", "/api/", "/api/nothing", "/assets/none.js", "/index.html/", "/%00", "/api/check/"):
+        answer = server.get(path)
+        assert answer.status == 404
+        assert "there is nothing at" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../pyproject.toml",
+        "/assets/../../server.py",
+        "/assets/..%2f..%2fserver.py",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/assets//etc/passwd",
+        "/..\\server.py",
+        "/server.py",
+    ],
+)
+def test_no_path_reaches_the_disk(server: Running, path: str) -> None:
+    received = server.raw(
+        f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode("latin-1")
+    )
+    assert received.startswith(b"HTTP/1.1 404")
+    assert b'"error"' in received
+
+
+def test_every_answer_has_the_security_headers(server: Running) -> None:
+    answers = [
+        server.get("/"),
+        server.get("/api/about"),
+        server.get("/nothing"),
+        server.post("/api/check", []),
+        server.get("/api/about", Host="evil.example"),
+    ]
+    assert [answer.status for answer in answers] == [200, 200, 404, 400, 403]
+    for answer in answers:
+        for name, value in SECURITY.items():
+            assert answer.headers[name.lower()] == value
+        assert not any(name.startswith("access-control") for name in answer.headers)
+        assert "server" not in answer.headers
+
+
+def test_a_body_that_is_too_long_by_its_own_account_is_not_read(server: Running) -> None:
+    head = (
+        b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 100000000\r\n\r\n"
+    )
+    begin = time.monotonic()
+    received = server.raw(head)
+    assert received.startswith(b"HTTP/1.1 413")
+    assert b'"error"' in received
+    assert time.monotonic() - begin < 4
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_hundred_megabytes_are_not_swallowed(server: Running, chunked: bool) -> None:
+    kind = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: 104857600"
+    head = (
+        b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%b\r\n\r\n" % kind
+    )
+    block = b" " * 65536
+    part = b"10000\r\n" + block + b"\r\n" if chunked else block
+    sent, received = 0, b""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        with suppress(OSError):
+            connection.sendall(head)
+            for _ in range(1600):
+                connection.sendall(part)
+                sent += len(part)
+        with suppress(OSError):
+            received = connection.recv(65536)
+    assert sent < 20_000_000
+    assert received == b"" or received.startswith(b"HTTP/1.1 413")
+    assert server.result("/api/check", program=WALK)["valid"]
+
+
+def test_the_longest_body_is_read(server: Running) -> None:
+    body = json.dumps({"program": WALK}).encode()
+    assert server.ask("POST", "/api/check", body.ljust(BODY)).status == 200
+    assert server.ask("POST", "/api/check", body.ljust(BODY + 1)).status == 413
+
+
+def test_a_chunked_body_is_read_up_to_its_bound(server: Running) -> None:
+    def send(size: int) -> bytes:
+        body = json.dumps({"program": WALK}).encode().ljust(size)
+        return server.raw(
+            b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            b"Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (size, body)
+        )
+
+    assert send(BODY).startswith(b"HTTP/1.1 200")
+    assert send(BODY + 1).startswith(b"HTTP/1.1 413")
+
+
+def test_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch, server: Running) -> None:
+    monkeypatch.setattr("leaps.studio.server.PATIENCE", 0.2)
+    received = server.raw(
+        b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 10\r\n\r\n{"
+    )
+    assert received.startswith(b"HTTP/1.1 408")
+
+
+def test_broken_sockets_harm_nobody(server: Running) -> None:
+    for data in (
+        b"",
+        b"\x00\xff\x00",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"POST /api/evaluate HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        b"Content-Length: 50\r\n\r\n{",
+        b"POST /api/evaluate HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+        b"GET /api/solve?task=maze HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    ):
+        connection = socket.create_connection(("127.0.0.1", server.port))
+        connection.sendall(data)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+        connection.close()  # by a reset
+    assert server.result("/api/check", program=WALK)["valid"]
+    deadline = time.monotonic() + 20
+    while server.studio.searches.running and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not server.studio.searches.running
+
+
+def test_many_ask_at_once_while_somebody_asks_for_a_lot(server: Running) -> None:
+    heavy = {"program": "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move w) m)", "episodes": 1000}
+    statuses: list[int] = []
+
+    def ask(fields: dict[str, Any], times: int) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        for _ in range(times):
+            body = json.dumps(fields).encode()
+            connection.request("POST", "/api/evaluate", body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            response.read()
+            statuses.append(response.status)
+        connection.close()
+
+    threads = [
+        threading.Thread(target=ask, args=(heavy | {"task": "harvester", "size": [100, 100]}, 2))
+        for _ in range(2)
+    ]
+    threads += [threading.Thread(target=ask, args=({"program": WALK, "task": "maze"}, 10)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert statuses == [200] * 84
+
+
+# Whatever comes.
+
+texts = (
+    st.text(max_size=80)
+    | st.lists(st.sampled_from(LANGUAGE.tokens), max_size=40).map(" ".join)
+    | st.sampled_from([WALK, "\ud800", "DEF run m( move m)"])
+)
+values: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+rows = st.lists(st.text("#.1A?", min_size=1, max_size=6), max_size=6)
+drawn = st.fixed_dictionaries(
+    {"rows": rows | st.just(["#####", "#..1#", "#...#", "#####"])},
+    optional={"karel": st.lists(st.integers(-1, 4), min_size=2, max_size=4) | values},
+)
+bodies = st.fixed_dictionaries(
+    {},
+    optional={
+        "program": texts | values,
+        "original": texts | values,
+        "task": st.sampled_from([*TASKS, "top-off@0.5", "nowhere"]) | values,
+        "size": st.lists(st.integers(-1, 30), min_size=2, max_size=2) | values,
+        "seed": st.integers(0, 9) | values,
+        "index": st.integers(0, 9) | values,
+        "indices": st.lists(st.integers(0, 9), max_size=3) | values,
+        "episodes": st.integers(0, 20) | values,
+        "cursor": st.integers(-1, 100) | values,
+        "world": drawn | values,
+        "programs": st.lists(texts, max_size=3) | values,
+        "from": texts | values,
+        "to": texts | values,
+        "steps": st.integers(0, 3) | values,
+    },
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(POSTS), fields=bodies)
+def test_whatever_is_posted_there_is_an_answer(server: Running, name: str, fields: dict[str, Any]) -> None:
+    answer = server.post(f"/api/{name}", fields)
+    assert answer.status < 500 or answer.status == 503, answer.body
+    if answer.headers["content-type"] == "application/json":
+        told = answer.json
+        assert answer.status == 200 or isinstance(told["error"], str)
+
+
+@settings(max_examples=60)
+@given(body=st.binary(max_size=200), name=st.sampled_from(POSTS))
+def test_whatever_bytes_are_posted_there_is_an_answer(server: Running, body: bytes, name: str) -> None:
+    answer = server.ask("POST", f"/api/{name}", body)
+    assert answer.status in (400, 422)
+    assert isinstance(answer.json["error"], str)
+
+
+url = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="#?"), max_size=30)
+
+
+@settings(max_examples=60)
+@given(path=url, method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]))
+def test_whatever_path_is_asked_for_there_is_an_answer(server: Running, path: str, method: str) -> None:
+    answer = server.ask(method, f"/{path}")
+    assert answer.status in (200, 404, 405)
+    if answer.status != 200 and method != "HEAD":
+        assert isinstance(answer.json["error"], str)
+
+
+@settings(max_examples=40)
+@given(query=url.filter(lambda text: "task=" not in text))
+def test_whatever_search_is_asked_for_there_is_an_answer(server: Running, query: str) -> None:
+    answer = server.get(f"/api/solve?{query}")
+    assert answer.status == 422
+    assert isinstance(answer.json["error"], str)
+
+
+# The page.
+
+
+def test_the_page_is_served_compressed_and_kept_by_its_tag(server: Running) -> None:
+    plain = server.get("/")
+    packed = server.get("/", Accept_Encoding="gzip")
+    assert plain.headers["content-type"].startswith("text/html")
+    assert plain.headers["cache-control"] == "no-cache"
+    assert packed.headers["content-encoding"] == "gzip"
+    assert len(packed.body) < len(plain.body)
+    again = server.get("/", If_None_Match=plain.headers["etag"])
+    assert (again.status, again.body) == (304, b"")

@@ -1,0 +1,76 @@
+"""From an address to a running server, and to its end."""
+
+import http.client
+import socket
+import time
+
+import pytest
+
+from leaps.studio.searching import Searches
+from leaps.studio.server import Studio
+from leaps.studio.serving import GRACE, Server, listen
+from tests.studio.harness import running, search_for_ever
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match=f"port {port} is taken.*--port 0"):
+            listen("127.0.0.1", port)
+
+
+def test_a_host_must_be_this_machines() -> None:
+    with pytest.raises(ValueError, match="--host"):
+        listen("host.invalid", 0)
+    with pytest.raises(ValueError, match="not an address of this machine"):
+        listen("203.0.113.1", 0)
+
+
+def test_the_address_is_true() -> None:
+    said: list[tuple[str, str | None]] = []
+    with listen("127.0.0.1", 0) as listener:
+        studio = Studio(warm=False)
+        server = Server(studio, listener, "127.0.0.1", lambda *told: said.append(told))
+        assert server.address == f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        studio.stop()
+
+
+def test_where_others_can_come_the_address_has_a_token() -> None:
+    with running("0.0.0.0") as server:
+        token = server.server.token
+        assert token is not None
+        assert server.server.address == f"http://{socket.gethostname()}:{server.port}/#token={token}"
+        assert server.get("/").status == 200
+        refused = server.get("/api/about")
+        assert (refused.status, refused.headers["www-authenticate"]) == (401, "Bearer")
+        assert "token" in refused.json["error"]
+        assert server.get("/api/about", Authorization=f"Bearer {token}").status == 200
+        assert server.get(f"/api/solve?token={token}").status == 422
+
+
+def test_answers_are_not_held_back_by_nagle() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP  # what asyncio goes by
+
+
+def test_a_search_does_not_hold_up_the_end() -> None:
+    with running() as server:
+        server.studio.searches = Searches(work=search_for_ever)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection.request("GET", "/api/solve?task=maze")
+        response = connection.getresponse()
+        while not response.readline().startswith(b"event: step"):
+            pass
+        begin = time.monotonic()
+        server.server.should_exit = True
+        server.thread.join(timeout=20)
+        assert time.monotonic() - begin < GRACE
+        assert b"problem" not in response.read()
+        connection.close()
+
+
+def test_after_the_end_nobody_answers() -> None:
+    with running() as server:
+        assert server.get("/api/about").status == 200
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", server.port), timeout=2)

@@ -1,0 +1,119 @@
+"""Where things are in a text, as a browser counts."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaps.dsl.syntax import Program, head_tokens, walk
+from leaps.dsl.text import to_indented, to_line
+from leaps.studio.requests import RequestError
+from leaps.studio.spans import Source, check, kind_of, read
+from tests.strategies import programs
+
+
+def cut(text: str, span: list[int]) -> str:
+    """What a browser finds in a span."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    return units[2 * span[0] : 2 * span[1]].decode("utf-16-le", "surrogatepass")
+
+
+@given(programs, st.booleans())
+def test_what_is_cut_out_at_the_spans_are_the_heads(program: Program, indented: bool) -> None:
+    text = to_indented(program) if indented else to_line(program)
+    heads = [" ".join(head_tokens(statement)) for statement in walk(program)]
+    if len(text) <= 4000 and len(text.split()) <= 400:
+        assert [cut(text, span) for span in read(text).heads()] == heads
+
+
+def test_a_head_may_be_spread_over_lines_and_comments() -> None:
+    text = "DEF run m(\n WHILE # as long as\n  c( frontIsClear\n c) w( move w) m)"
+    spans = read(text).heads()
+    assert cut(text, spans[0]) == "WHILE # as long as\n  c( frontIsClear\n c)"
+    assert cut(text, spans[1]) == "move"
+
+
+@pytest.mark.parametrize("comment", ["# é", "# 🐢", "# \ud83d alone", "# 🐢🐢 ü"])
+def test_spans_after_other_scripts_are_counted_as_browsers_count(comment: str) -> None:
+    text = f"{comment}\nDEF run m( move {comment}\n turnLeft m)"
+    assert [cut(text, span) for span in read(text).heads()] == ["move", "turnLeft"]
+
+
+@given(st.text())
+def test_offsets_and_characters_are_each_others_inverse(text: str) -> None:
+    source = Source(text)
+    assert source.units == len(text.encode("utf-16-le", "surrogatepass")) // 2
+    assert [source.character(source.offset(i)) for i in range(len(text) + 1)] == [*range(len(text) + 1)]
+
+
+def test_an_offset_within_a_pair_is_at_its_character() -> None:
+    assert Source("a🐢b").character(2) == 1
+
+
+def test_check_tells_both_forms() -> None:
+    told = check(read("DEF run m( IFELSE c( not c( frontIsClear c) c) i( turnLeft i) ELSE e( move e) m)"))
+    assert told["valid"]
+    assert told["tokens"] == 18
+    assert told["indented"].splitlines()[1] == "  IFELSE c( not c( frontIsClear c) c) i("
+    assert told["line"].startswith("DEF run m( IFELSE")
+    assert len(told["statements"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "where"),
+    [
+        ("DEF run m( jump m)", "'jump' is not a token", "jump"),
+        ("# 🐢\nDEF run m( jump m)", "'jump' is not a token", "jump"),
+        ("DEF run m( move WHILE m)", "found 'm)', expected c(", "m)"),
+        ("DEF run m( move", "the program ends here", "move"),
+        ("DEF run m( move # and so on\n\n", "the program ends here", "move"),
+        ("", "the text is empty", ""),
+        ("  ", "the text is empty", "  "),
+    ],
+)
+def test_an_error_is_where_it_is(text: str, message: str, where: str) -> None:
+    told = check(read(text))
+    assert not told["valid"]
+    assert message in told["error"]["message"]
+    assert "\n" not in told["error"]["message"]
+    assert cut(text, told["error"]["span"]) == where
+
+
+def test_a_program_of_too_many_tokens_is_none() -> None:
+    longest = "DEF run m( " + "move " * 396 + "m)"
+    assert check(read(longest))["tokens"] == 400
+    text = "DEF run m( " + "move " * 397 + "m)"
+    told = check(read(text))
+    assert told["error"]["message"] == "a program has at most 400 tokens, found 401"
+    assert cut(text, told["error"]["span"]) == "m)"
+
+
+def test_a_program_of_too_many_characters_is_none() -> None:
+    text = "DEF run m( move m)" + " " * 3983
+    told = check(read(text))
+    assert told["error"] == {
+        "message": "a program has at most 4,000 characters, found 4,001",
+        "span": [4000, 4001],
+    }
+    assert check(read(text[:4000]))["valid"]
+
+
+def test_who_needs_a_program_is_told_why_there_is_none() -> None:
+    with pytest.raises(RequestError, match="found 'm\\)', expected c\\("):
+        _ = read("DEF run m( IF m)").program
+
+
+@given(st.text(max_size=60))
+def test_whatever_the_text_there_is_an_answer(text: str) -> None:
+    told = check(read(text))
+    if not told["valid"]:
+        start, end = told["error"]["span"]
+        assert 0 <= start <= end <= Source(text).units
+
+
+def test_statements_have_kinds() -> None:
+    text = (
+        "DEF run m( move WHILE c( frontIsClear c) w( IF c( frontIsClear c) i( move i) w) REPEAT R=2 r( "
+        "IFELSE c( frontIsClear c) i( move i) ELSE e( move e) r) m)"
+    )
+    kinds = [kind_of(statement) for statement in walk(read(text).program)]
+    assert kinds == ["action", "while", "if", "action", "repeat", "ifelse", "action", "action"]
