@@ -1,0 +1,60 @@
+// The words of the language: for colours, brackets and indentation. What is legal where, the server knows.
+
+import type { TokenKind } from "../contract";
+
+export interface Word {
+  text: string;
+  from: number;
+  to: number;
+}
+
+const KEYWORDS = new Set(["DEF", "run", "WHILE", "IF", "IFELSE", "ELSE", "REPEAT", "not"]);
+const WORD = /#[^\n]*|[^\s#]+/g;
+
+/** Split a text into words; a comment is one word that starts with #. */
+export function* words(text: string): Generator<Word> {
+  for (const match of text.matchAll(WORD)) {
+    yield { text: match[0], from: match.index, to: match.index + match[0].length };
+  }
+}
+
+export function kindOf(word: string): TokenKind | "comment" | "unknown" {
+  if (word.startsWith("#")) return "comment";
+  if (KEYWORDS.has(word)) return "keyword";
+  if (/^[mcwier][()]$/.test(word)) return "bracket";
+  if (/^R=\d+$/.test(word)) return "count";
+  if (/^(move|turnRight|turnLeft|pickMarker|putMarker)$/.test(word)) return "action";
+  if (/^((front|left|right)IsClear|markersPresent|noMarkersPresent)$/.test(word)) return "perception";
+  return "unknown";
+}
+
+const isBracket = (word: string): boolean => kindOf(word) === "bracket";
+
+/** The brackets of a text, each with its partner, or null where there is none of its kind. */
+export function bracketPairs(text: string): { bracket: Word; partner: Word | null }[] {
+  const open: Word[] = [];
+  const pairs: { bracket: Word; partner: Word | null }[] = [];
+  for (const word of words(text)) {
+    if (!isBracket(word.text)) continue;
+    if (word.text.endsWith("(")) {
+      open.push(word);
+      continue;
+    }
+    const partner = open.pop() ?? null;
+    const fits = partner !== null && partner.text[0] === word.text[0];
+    pairs.push({ bracket: word, partner: fits ? partner : null });
+    if (partner) pairs.push({ bracket: partner, partner: fits ? word : null });
+  }
+  return [...pairs, ...open.map((bracket) => ({ bracket, partner: null }))];
+}
+
+/** How deep a line is indented: the blocks open before it, less one if it closes one. */
+export function depthAt(before: string, line: string): number {
+  let depth = 0;
+  for (const { text } of words(before)) {
+    if (/^[mwier]\($/.test(text)) depth += 1;
+    if (/^[mwier]\)$/.test(text)) depth -= 1;
+  }
+  if (/^\s*[mwier]\)/.test(line)) depth -= 1;
+  return Math.max(0, depth);
+}

@@ -1,0 +1,109 @@
+// Where one left off: kept in the browser, and the first thing opened next time.
+
+import { effect } from "@preact/signals";
+import type { World } from "./contract";
+import {
+  type Mode,
+  MODES,
+  mode,
+  open,
+  original,
+  program,
+  type Shared,
+  seed,
+  size,
+  taskName,
+} from "./document";
+import { drawnWorld, isWorld, rules } from "./draw/drawing";
+import { fromHash } from "./share";
+import { keep, recall } from "./storage";
+import { about, taskNamed } from "./task";
+import { pace } from "./watch/player";
+import { indices, setCount } from "./watch/worlds";
+
+interface Remembered extends Shared {
+  /** what the command line gave when this was kept */
+  start: string;
+  original: string;
+  mode: Mode;
+  pace: number;
+  count: number;
+  drawn: World;
+  rules: boolean;
+}
+
+const FIRST_TASK = "harvester"; // much to see, and much to improve
+
+/** Open, in this order: a link, what the command line gave, where one left off, a task's program. */
+export function openFirst(): void {
+  const known = about.value!;
+  const last = recall<Partial<Remembered>>("local", "last");
+  if (last) openPreferences(last);
+  const link = fromHash(location.hash);
+  const { start } = known;
+  if (link) openLink(link);
+  else if ((start.program || start.task) && last?.start !== JSON.stringify(start)) {
+    const task = start.task ?? FIRST_TASK;
+    open({ task, seed: 0, program: start.program ?? taskNamed(task)?.program ?? "" });
+  } else if (last?.program && taskNamed(last.task ?? "")) {
+    open(last);
+    if (typeof last.original === "string") original.value = last.original;
+    if (MODES.some((item) => item.mode === last.mode)) mode.value = last.mode!;
+  }
+  if (!taskName.value || !program.value) {
+    const task = taskNamed(FIRST_TASK) ?? known.tasks[0]!;
+    open({ task: task.name, program: task.program });
+  }
+}
+
+function openPreferences(last: Partial<Remembered>): void {
+  if (typeof last.pace === "number") pace.value = Math.max(0, Math.min(11, last.pace));
+  if (typeof last.count === "number") setCount(Math.max(1, Math.min(6, last.count)));
+  if (isWorld(last.drawn)) drawnWorld.value = last.drawn;
+  rules.value = last.rules === true;
+}
+
+/** A link opens as a whole: in the drawing, if it holds one. The address then is plain again. */
+export function openLink(shared: Partial<Shared>): void {
+  open({ seed: 0, size: null, ...shared });
+  if (isWorld(shared.world)) {
+    drawnWorld.value = shared.world;
+    mode.value = "draw";
+  } else mode.value = "program";
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+export function sharedNow(): Shared {
+  return {
+    program: program.value,
+    task: taskName.value,
+    seed: seed.value,
+    size: size.value,
+    ...(mode.value === "draw" ? { world: drawnWorld.value } : {}),
+  };
+}
+
+export function keepMemory(): void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  effect(() => {
+    const now: Remembered = {
+      program: program.value,
+      task: taskName.value,
+      seed: seed.value,
+      size: size.value,
+      original: original.value,
+      mode: mode.value,
+      pace: pace.value,
+      count: indices.value.length,
+      drawn: drawnWorld.value,
+      rules: rules.value,
+      start: JSON.stringify(about.value?.start ?? null),
+    };
+    clearTimeout(timer);
+    timer = setTimeout(() => keep("local", "last", now), 200);
+  });
+  addEventListener("hashchange", () => {
+    const link = fromHash(location.hash);
+    if (link) openLink(link);
+  });
+}

@@ -1,0 +1,104 @@
+// What the program is worth: New, Orig and Best on the same worlds.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { load } from "../document";
+import { Button } from "../ui/Button";
+import { goTo } from "../watch/player";
+import { watchWorld } from "../watch/worlds";
+import { answeredEdit, best, fresh, originalScore, score } from "./scoring";
+import { Strip } from "./Strip";
+
+export const decimals = (value: number | undefined): string =>
+  value === undefined ? "–" : value.toFixed(3).replace("-", "−");
+
+interface Props {
+  /** in a study only programs within the budget count */
+  counted?: { over: boolean; best: { program: string; mean: number } | null };
+}
+
+export function Score({ counted }: Props) {
+  const scored = score.value;
+  const leading = counted ? counted.best : best.value;
+  const element = useRef<HTMLElement>(null);
+
+  // From the edit to this render: what a person waits, and a test can read.
+  const measured = useRef(0);
+  useLayoutEffect(() => {
+    const edited = answeredEdit.value;
+    if (!scored || edited === measured.current) return; // other worlds, not another text
+    measured.current = edited;
+    element.current!.dataset["latencyMs"] = (performance.now() - edited).toFixed(1);
+  }, [scored]);
+
+  const worlds = scored?.returns.length ?? 100;
+  const solved = scored?.returns.filter((value) => value >= 1 - 1e-9).length ?? 0;
+  return (
+    <section
+      ref={element}
+      class={fresh.value ? "panel score" : "panel score stale"}
+      aria-labelledby="score-title"
+      data-testid="score"
+    >
+      <header class="panel-head">
+        <h2 id="score-title">Return</h2>
+        <p class="faint" data-testid="solved">
+          mean of {worlds} worlds{scored?.asked ? ` of ${scored.asked}` : ""}, {solved} solved
+        </p>
+      </header>
+      <dl class="returns">
+        <Figure
+          name={counted?.over ? "New (over)" : "New"}
+          testid="score-new"
+          scored={scored}
+          large
+          struck={counted?.over}
+        />
+        <Figure name="Orig" testid="score-orig" scored={originalScore.value} />
+        <Figure name="Best" testid="score-best" scored={leading} />
+      </dl>
+      <Strip />
+      <div class="row">
+        <Button
+          testid="worst"
+          disabled={!scored}
+          title="Watch the world with the lowest return"
+          onClick={() => {
+            if (!scored) return;
+            watchWorld(scored.worst);
+            goTo(0);
+          }}
+        >
+          Worst world
+        </Button>
+        {leading !== null && leading.program !== scored?.program && (
+          <Button
+            testid="restore-best"
+            title="Put the best program back into the editor"
+            onClick={() => load(leading.program, { asOriginal: false })}
+          >
+            Restore best
+          </Button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+interface FigureProps {
+  name: string;
+  testid: string;
+  scored: { program: string; mean: number } | null;
+  large?: boolean;
+  struck?: boolean | undefined;
+}
+
+function Figure({ name, testid, scored, large, struck }: FigureProps) {
+  return (
+    <div class={large ? "figure large" : "figure"}>
+      <dt>{name}</dt>
+      <dd data-testid={testid} data-value={scored?.mean} class={struck ? "struck" : undefined}>
+        {decimals(scored?.mean)}
+      </dd>
+    </div>
+  );
+}

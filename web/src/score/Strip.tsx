@@ -1,0 +1,99 @@
+// The returns of all worlds as one picture: a bar each, from the worst to the best. A click watches one.
+
+import { useComputed, useSignal } from "@preact/signals";
+import { OUTCOME_WORDS } from "../watch/reasons";
+import { indices, watchWorld } from "../watch/worlds";
+import { score } from "./scoring";
+
+const [WIDTH, HEIGHT] = [300, 84];
+
+export function Strip() {
+  const order = useComputed(() => {
+    const returns = score.value?.returns ?? [];
+    return returns.map((_, world) => world).sort((a, b) => returns[a]! - returns[b]! || a - b);
+  });
+  const at = useSignal<number | null>(null);
+  const scored = score.value;
+  if (!scored) return <div class="strip-empty" />;
+
+  const { returns } = scored;
+  const [low, high] = [Math.min(0, ...returns), Math.max(1, ...returns)];
+  const y = (value: number): number => HEIGHT - ((value - low) / (high - low)) * HEIGHT;
+  const bar = WIDTH / returns.length;
+  const place = Math.min(at.value ?? 0, order.value.length - 1);
+  const world = order.value[place] ?? 0;
+  const watched = new Set(indices.value);
+
+  function placeOf(event: MouseEvent & { currentTarget: Element }): number {
+    const box = event.currentTarget.getBoundingClientRect();
+    const share = (event.clientX - box.left) / box.width;
+    return Math.max(0, Math.min(returns.length - 1, Math.floor(share * returns.length)));
+  }
+
+  function press(event: KeyboardEvent): void {
+    const moves: Record<string, number> = {
+      ArrowLeft: place - 1,
+      ArrowRight: place + 1,
+      Home: 0,
+      End: returns.length - 1,
+    };
+    if (event.key in moves) at.value = Math.max(0, Math.min(returns.length - 1, moves[event.key]!));
+    else if (event.key === "Enter" || event.key === " ") watchWorld(world);
+    else return;
+    event.preventDefault();
+  }
+
+  return (
+    <div class="strip">
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="slider"
+        tabIndex={0}
+        aria-label="Returns by world, from the worst to the best. Enter watches the world."
+        aria-valuemin={0}
+        aria-valuemax={returns.length - 1}
+        aria-valuenow={place}
+        aria-valuetext={said(world)}
+        data-testid="strip"
+        onMouseMove={(event) => {
+          at.value = placeOf(event);
+        }}
+        onMouseLeave={() => {
+          at.value = null;
+        }}
+        onClick={(event) => watchWorld(order.value[placeOf(event)] ?? 0)}
+        onKeyDown={press}
+      >
+        <line x1={0} x2={WIDTH} y1={y(1)} y2={y(1)} class="level" />
+        <line x1={0} x2={WIDTH} y1={y(0)} y2={y(0)} class="level" />
+        {order.value.map((index, rank) => {
+          const value = returns[index]!;
+          const [top, bottom] = [Math.min(y(value), y(0)), Math.max(y(value), y(0))];
+          return (
+            <rect
+              key={rank}
+              x={rank * bar + bar * 0.08}
+              width={bar * 0.84}
+              y={top - 1.5}
+              height={bottom - top + 1.5}
+              class={`${watched.has(index) ? "bar watched" : "bar"}${at.value === rank ? " pointed" : ""}`}
+            />
+          );
+        })}
+        <line x1={0} x2={WIDTH} y1={y(scored.mean)} y2={y(scored.mean)} class="mean" />
+      </svg>
+      <p class="strip-says faint" data-testid="strip-says">
+        {at.value === null
+          ? "Each bar is a world, from 0 to 1, worst first. Click one to watch it."
+          : said(world)}
+      </p>
+    </div>
+  );
+
+  function said(index: number): string {
+    const value = returns[index]!.toFixed(2).replace("-", "−");
+    const steps = scored!.steps[index]!.toLocaleString("en");
+    return `World ${index}: ${value}, ${OUTCOME_WORDS[scored!.outcomes[index]!]} after ${steps} steps`;
+  }
+}

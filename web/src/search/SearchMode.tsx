@@ -1,0 +1,140 @@
+// Start a search and watch it: its curve, its population on the map, its best program.
+
+import { useId } from "preact/hooks";
+import { load, mode } from "../document";
+import { decimals } from "../score/Score";
+import { LatentMap } from "../space/LatentMap";
+import { map, mapProblem } from "../space/map";
+import { Button } from "../ui/Button";
+import { Code } from "../ui/Code";
+import { NumberField } from "../ui/NumberField";
+import { TaskChoice } from "../watch/Watch";
+import { Curve } from "./Curve";
+import { diffLines } from "./diff";
+import { budget, METHODS, MOST, method, search, searching, searchSeed, start, stop } from "./searching";
+
+export function SearchMode() {
+  const id = useId();
+  const found = search.value;
+  return (
+    <section class="panel watch" aria-labelledby="search-title">
+      <h2 id="search-title" class="unseen">
+        Search
+      </h2>
+      <TaskChoice />
+      <div class="world-choice">
+        <span class="field">
+          <label for={id}>Method</label>
+          <select
+            id={id}
+            data-testid="method"
+            value={method.value}
+            onChange={(event) => {
+              method.value = event.currentTarget.value;
+            }}
+          >
+            {METHODS.map(({ value, title }) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </span>
+        <NumberField
+          label="Programs"
+          testid="search-budget"
+          value={budget.value}
+          least={64}
+          most={MOST}
+          onChange={(value) => {
+            budget.value = value;
+          }}
+        />
+        <NumberField
+          label="Seed"
+          testid="search-seed"
+          value={searchSeed.value}
+          least={0}
+          most={2 ** 31 - 1}
+          onChange={(value) => {
+            searchSeed.value = value;
+          }}
+        />
+        {searching.value ? (
+          <Button main testid="search-stop" onClick={stop}>
+            Stop
+          </Button>
+        ) : (
+          <Button main testid="search-start" onClick={() => void start()}>
+            Search
+          </Button>
+        )}
+      </div>
+      <p role="status" class="search-state" data-testid="search-state" data-state={found?.state ?? "none"}>
+        {stateLine()}
+      </p>
+      <Curve curve={found?.curve ?? []} />
+      {map.value ? (
+        <LatentMap map={map.value} population={found?.population ?? []} testid="search-map" />
+      ) : (
+        <p class="map faint">{mapProblem.value ?? "The map of programs is on its way…"}</p>
+      )}
+      <p class="legend faint">
+        <span class="key key-population">programs of this round</span> on the map of programs that the space
+        was learned from
+      </p>
+    </section>
+  );
+}
+
+function stateLine(): string {
+  const found = search.value;
+  if (!found) return "Choose a task and a method, then search. Only the task's return is used, no examples.";
+  const tried = (found.end ?? found.last)?.evaluations.toLocaleString("en") ?? "0";
+  switch (found.state) {
+    case "running":
+      return found.last
+        ? `${tried} programs tried, best ${decimals(found.last.best_so_far)}.`
+        : "Getting ready…";
+    case "stopped":
+      return `Stopped after ${tried} programs.`;
+    case "failed":
+      return found.problem ?? "The search failed.";
+    case "ended":
+      return `${found.end?.solved ? "Solved" : "Done"} after ${tried} programs in ${found.end?.seconds.toFixed(1)} s: ${decimals(found.end?.return)} on unseen worlds.`;
+  }
+}
+
+export function SearchBest() {
+  const found = search.value;
+  const changing = found?.state === "running" && found.before !== "";
+  const diff = found?.program ? diffLines(changing ? found.before : found.program, found.program) : null;
+  return (
+    <section class="panel grow" aria-labelledby="best-title">
+      <header class="panel-head">
+        <h2 id="best-title">Best program</h2>
+        {found?.last && <p class="number">{decimals(found.end?.search_return ?? found.last.best_so_far)}</p>}
+      </header>
+      {found && diff ? (
+        <>
+          <Code text={diff.text} marks={diff.marks} testid="search-program" />
+          <Button
+            main
+            testid="search-take"
+            onClick={() => {
+              load(found.program, { asOriginal: true });
+              mode.value = "program";
+            }}
+          >
+            Take into editor
+          </Button>
+          {changing && (
+            <p class="faint">Green lines are new since the best one before, struck ones are gone.</p>
+          )}
+        </>
+      ) : (
+        <p class="faint">The best program so far stands here while the search runs.</p>
+      )}
+    </section>
+  );
+}

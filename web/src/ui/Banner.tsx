@@ -1,0 +1,45 @@
+// What to say when the server is away, or does not know us.
+
+import { useSignal } from "@preact/signals";
+import { connection, setToken } from "../server";
+import { Button } from "./Button";
+
+export function Banner() {
+  const typed = useSignal("");
+  if (connection.value === "fine") return null;
+  if (connection.value === "gone") {
+    return (
+      <div class="banner" role="status" data-testid="banner">
+        The server does not answer. Nothing is lost: your program is kept here, and goes on by itself when the
+        server is back.
+      </div>
+    );
+  }
+  return (
+    <form
+      class="banner"
+      data-testid="token-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setToken(typed.value.trim());
+      }}
+    >
+      <label for="token">
+        The server asks for its token. It is at the end of the address that it printed.
+      </label>
+      <input
+        id="token"
+        type="password"
+        autocomplete="off"
+        data-testid="token"
+        value={typed.value}
+        onInput={(event) => {
+          typed.value = event.currentTarget.value;
+        }}
+      />
+      <Button main testid="token-send" onClick={() => setToken(typed.value.trim())}>
+        Enter
+      </Button>
+    </form>
+  );
+}

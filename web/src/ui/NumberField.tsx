@@ -1,0 +1,47 @@
+// A number within bounds. What is typed counts when it is done, not at every key.
+
+import { useId } from "preact/hooks";
+
+interface Props {
+  label: string;
+  testid: string;
+  value: number;
+  least: number;
+  most: number;
+  disabled?: boolean;
+  hiddenLabel?: boolean;
+  /** room for so many, if that is less than the bounds need */
+  digits?: number;
+  onChange: (value: number) => void;
+}
+
+export function NumberField(props: Props) {
+  const id = useId();
+  function take(input: HTMLInputElement): void {
+    const asked = input.valueAsNumber;
+    const value = Number.isFinite(asked)
+      ? Math.max(props.least, Math.min(props.most, Math.round(asked)))
+      : props.value;
+    input.value = String(value);
+    if (value !== props.value) props.onChange(value);
+  }
+  return (
+    <span class="field">
+      <label for={id} class={props.hiddenLabel ? "unseen" : undefined}>
+        {props.label}
+      </label>
+      <input
+        id={id}
+        type="number"
+        inputmode="numeric"
+        data-testid={props.testid}
+        value={props.value}
+        min={props.least}
+        max={props.most}
+        style={{ width: `calc(${Math.min(String(props.most).length, props.digits ?? 7)}ch + 18px)` }}
+        disabled={props.disabled}
+        onChange={(event) => take(event.currentTarget)}
+      />
+    </span>
+  );
+}

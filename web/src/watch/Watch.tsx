@@ -1,0 +1,156 @@
+// Watch the program: which task, which worlds, the worlds themselves, and the controls of playback.
+
+import { useId } from "preact/hooks";
+import { chooseTask, newWorlds, program, seed, size, sizeShown, task, taskName } from "../document";
+import { inStudy } from "../study/study";
+import { about, fitSize, taskNamed } from "../task";
+import { Button } from "../ui/Button";
+import { Choice } from "../ui/Choice";
+import { NumberField } from "../ui/NumberField";
+import { current, selected } from "./player";
+import { Stage } from "./Stage";
+import { Transport } from "./Transport";
+import { COUNTS, indices, setCount, watchWorld } from "./worlds";
+
+export function Watch() {
+  return (
+    <section class="panel watch" aria-labelledby="watch-title">
+      <h2 id="watch-title" class="unseen">
+        Watch
+      </h2>
+      <TaskChoice />
+      <WorldChoice />
+      <Stage />
+      <Transport />
+    </section>
+  );
+}
+
+/** In the modes that are about something else: what the editor's program does, small. */
+export function SmallWatch() {
+  return (
+    <section class="panel watch small" aria-labelledby="small-watch-title">
+      <header class="panel-head">
+        <h2 id="small-watch-title">What it does</h2>
+        <p class="faint">in {task.value?.title}</p>
+      </header>
+      <Stage most={2} />
+      <Transport />
+    </section>
+  );
+}
+
+export function TaskChoice() {
+  const id = useId();
+  const tasks = about.value?.tasks ?? [];
+  const option = (info: { name: string; title: string }) => (
+    <option key={info.name} value={info.name}>
+      {info.title}
+    </option>
+  );
+  function choose(name: string): void {
+    // A program that was not touched belongs to the task; one's own stays.
+    const untouched = program.value === taskNamed(taskName.value)?.program;
+    chooseTask(name, { withProgram: untouched });
+  }
+  return (
+    <div class="task-choice">
+      <label for={id} class="unseen">
+        Task
+      </label>
+      <select
+        id={id}
+        data-testid="task"
+        value={taskName.value}
+        disabled={inStudy.value}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        <optgroup label="Tasks of the paper">{tasks.filter((info) => !info.hard).map(option)}</optgroup>
+        <optgroup label="Harder tasks">{tasks.filter((info) => info.hard).map(option)}</optgroup>
+      </select>
+      <p class="task-summary" data-testid="task-summary">
+        {sentence(task.value?.summary ?? "")}
+        {current.value?.data.exits.length ? " Tinted cells end a run." : ""}
+      </p>
+      {task.value && program.value !== task.value.program && !inStudy.value && (
+        <Button
+          quiet
+          testid="task-program"
+          title="Load the program that the paper's search found for this task"
+          onClick={() => chooseTask(taskName.value, { withProgram: true })}
+        >
+          Load its program
+        </Button>
+      )}
+    </div>
+  );
+}
+
+const sentence = (text: string): string => text && `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+
+function WorldChoice() {
+  const info = task.value;
+  const [height, width] = sizeShown.value;
+  const most = about.value?.limits.side ?? 100;
+  const locked = inStudy.value; // a study is measured on the same worlds throughout
+  const resize = (asked: [number, number]): void => {
+    if (info) size.value = fitSize(info, asked);
+  };
+  return (
+    <div class="world-choice">
+      <Choice
+        label="Worlds"
+        testid="count"
+        options={COUNTS.map((count) => ({ value: count, title: String(count) }))}
+        value={indices.value.length}
+        onChange={setCount}
+      />
+      <span class="field-pair" role="group" aria-label="Size">
+        <NumberField
+          label="Size"
+          testid="height"
+          value={height}
+          least={info?.smallest[0] ?? 3}
+          most={most}
+          disabled={locked || !info?.resizable}
+          onChange={(value) => resize([value, width])}
+        />
+        <span aria-hidden="true">×</span>
+        <NumberField
+          hiddenLabel
+          label="Width"
+          testid="width"
+          value={width}
+          least={info?.smallest[1] ?? 3}
+          most={most}
+          disabled={locked || !info?.resizable}
+          onChange={(value) => resize([height, value])}
+        />
+      </span>
+      <NumberField
+        label="World"
+        testid="world-number"
+        value={indices.value[selected.value] ?? 0}
+        least={0}
+        most={999_999}
+        digits={4}
+        onChange={watchWorld}
+      />
+      <NumberField
+        label="Seed"
+        testid="seed"
+        value={seed.value}
+        least={0}
+        most={2 ** 31 - 1}
+        digits={5}
+        disabled={locked}
+        onChange={(value) => {
+          seed.value = value;
+        }}
+      />
+      <Button testid="new-worlds" disabled={locked} onClick={newWorlds} title="Draw other worlds">
+        New worlds
+      </Button>
+    </div>
+  );
+}

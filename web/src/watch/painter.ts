@@ -1,0 +1,87 @@
+// Paints a rollout. The room is drawn once, and markers only where they change: a frame then copies two
+// pictures, with the path between them and Karel on top, whatever the size of the world.
+
+import type { Colours } from "./colours";
+import { cellSize, drawKarel, drawMarkers, drawRoom } from "./room";
+import { type Rollout, WALL } from "./rollout";
+
+/** steps of the path that are drawn */
+const PATH = 480;
+
+export class Painter {
+  private readonly on: CanvasRenderingContext2D;
+  private readonly room: OffscreenCanvas;
+  private readonly markers: OffscreenCanvas;
+  private readonly markersOn: OffscreenCanvasRenderingContext2D;
+  private readonly cell: number;
+
+  constructor(
+    canvas: HTMLCanvasElement,
+    private readonly rollout: Rollout,
+    private readonly colours: Colours,
+    space: { width: number; height: number },
+  ) {
+    const ratio = window.devicePixelRatio || 1;
+    const { height, width, data } = rollout;
+    this.cell = cellSize(rollout, space.width, space.height, ratio);
+    const [across, down] = [width * this.cell, height * this.cell];
+    canvas.width = across;
+    canvas.height = down;
+    canvas.style.width = `${across / ratio}px`;
+    canvas.style.height = `${down / ratio}px`;
+    this.on = canvas.getContext("2d", { alpha: false })!;
+    this.room = new OffscreenCanvas(across, down);
+    const exits = new Set(data.exits.map(([row, column]) => row * width + column));
+    drawRoom(this.room.getContext("2d")!, rollout, exits, this.cell, colours);
+    this.markers = new OffscreenCanvas(across, down);
+    this.markersOn = this.markers.getContext("2d")!;
+    for (let cell = 0; cell < rollout.cells.length; cell++) if (this.markersAt(cell)) this.paintCell(cell);
+  }
+
+  paint(position: number): void {
+    this.rollout.seek(position, (cell) => this.paintCell(cell));
+    this.on.drawImage(this.room, 0, 0);
+    this.paintPath(this.rollout.position);
+    this.on.drawImage(this.markers, 0, 0);
+    drawKarel(this.on, this.rollout.pose(this.rollout.position), this.cell, this.colours);
+  }
+
+  private markersAt(cell: number): number {
+    const found = this.rollout.cells[cell]!;
+    return found === WALL ? 0 : found;
+  }
+
+  private paintCell(cell: number): void {
+    const side = this.cell;
+    const [x, y] = [(cell % this.rollout.width) * side, Math.floor(cell / this.rollout.width) * side];
+    this.markersOn.clearRect(x, y, side, side);
+    const markers = this.markersAt(cell);
+    if (markers) drawMarkers(this.markersOn, markers, x, y, side, this.colours);
+  }
+
+  /** The way here, fainter the longer ago. */
+  private paintPath(position: number): void {
+    const { on, cell, rollout } = this;
+    const { trail } = this.colours;
+    const from = Math.max(0, position - PATH);
+    if (position === from) return;
+    on.lineWidth = Math.max(1.5, cell * 0.12);
+    on.lineCap = "round";
+    on.lineJoin = "round";
+    const length = position - from;
+    for (let shade = 0; shade < trail.length; shade++) {
+      const first = from + Math.floor((length * shade) / trail.length);
+      const last = from + Math.floor((length * (shade + 1)) / trail.length);
+      if (first === last) continue;
+      on.strokeStyle = trail[shade]!;
+      on.beginPath();
+      for (let step = first; step <= last; step++) {
+        const [row, column] = rollout.pose(step);
+        const [x, y] = [(column + 0.5) * cell, (row + 0.5) * cell];
+        if (step === first) on.moveTo(x, y);
+        else on.lineTo(x, y);
+      }
+      on.stroke();
+    }
+  }
+}
