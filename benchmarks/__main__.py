@@ -307,10 +307,10 @@ def bench_studio() -> None:
     """The studio's server in a process of its own, asked over the loopback."""
     from benchmarks.studio import USERS, latencies, load, started
 
-    with started() as address:
-        for task, milliseconds in latencies(address).items():
+    with started() as server:
+        for task, milliseconds in latencies(server.address).items():
             report(f"studio, 100 worlds of {task}", f"{milliseconds:.1f} ms", "≤ 100 ms", milliseconds <= 100)
-        under = load(address)
+        under = load(server)
     report(
         f"studio, {USERS} users, 5 evaluations/s each: median",
         f"{under.median:.0f} ms ({under.answers:,} answers, worst {under.worst:.0f} ms)",

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from statistics import median
-from typing import Any
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from leaps.studio.programs import start_of
@@ -23,10 +24,27 @@ from leaps.tasks import PAPER
 USERS, RATE, SECONDS = 50, 5.0, 10.0
 GIVE_UP = 30.0
 """seconds after which an answer counts as missing"""
+SAMPLED = 10.0
+"""seconds between two looks at the server's memory"""
+
+
+class Served(NamedTuple):
+    """A server that runs in a process of its own."""
+
+    address: str
+    process: int
+
+    def memory(self) -> float | None:
+        """Megabytes that it holds in memory, where Linux says so."""
+        try:
+            status = Path(f"/proc/{self.process}/status").read_text()
+        except OSError:
+            return None
+        return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 
 
 @contextmanager
-def started() -> Iterator[str]:
+def started() -> Iterator[Served]:
     """Start a server, and wait until it is warm."""
     process = subprocess.Popen(
         [sys.executable, "-m", "leaps.cli", "studio", "--port", "0", "--json"],
@@ -39,7 +57,7 @@ def started() -> Iterator[str]:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and asyncio.run(_status(address, "/api/space/map")) == 503:
             time.sleep(0.5)  # the map is the last thing that it gets ready
-        yield address
+        yield Served(address, process.pid)
     finally:
         process.terminate()
         process.wait(30)
@@ -107,15 +125,21 @@ class Load:
     errors: int
     median: float
     """milliseconds from when a request was due to the end of its answer"""
+    slowest: float
+    """what 99 of 100 answers took at most"""
     worst: float
+    memory: list[float]
+    """megabytes that the server held, every ten seconds"""
 
 
-def load(address: str, users: int = USERS, seconds: float = SECONDS, heavy: bool = False) -> Load:
+def load(server: Served, users: int = USERS, seconds: float = SECONDS, heavy: bool = False) -> Load:
     """Let users send evaluations at a steady rate, whether or not the answers keep up.
 
     heavy: with one more user, who asks for as much as is allowed.
     """
+    address = server.address
     taken: list[float] = []
+    memory: list[float] = []
     errors = 0
 
     async def user(number: int, begin: float) -> None:
@@ -144,13 +168,20 @@ def load(address: str, users: int = USERS, seconds: float = SECONDS, heavy: bool
                 fields = {"program": circles, "task": "four-corner", "size": [100, 100], "episodes": 1000}
                 await browser.ask("/api/evaluate", fields)
 
+    async def weigh() -> None:
+        while (held := server.memory()) is not None:
+            memory.append(held)
+            await asyncio.sleep(SAMPLED)
+
     async def play() -> None:
         begin = time.perf_counter() + 0.5
         everyone = [user(number, begin) for number in range(users)]
+        weighing = asyncio.create_task(weigh())
         await asyncio.gather(*everyone, *([greedy(begin)] if heavy else []))
+        weighing.cancel()
 
     asyncio.run(play())
-    return Load(len(taken), errors, median(taken), max(taken))
+    return Load(len(taken), errors, median(taken), quantiles(taken, n=100)[-1], max(taken), memory)
 
 
 def main() -> None:
@@ -159,14 +190,15 @@ def main() -> None:
     arguments.add_argument("--seconds", type=float, default=SECONDS)
     arguments.add_argument("--heavy", action="store_true", help="with one who asks for as much as is allowed")
     given = arguments.parse_args()
-    with started() as address:
-        for task, milliseconds in latencies(address).items():
-            print(f"{task}: {milliseconds:.1f} ms")
-        found = load(address, given.users, given.seconds, given.heavy)
+    with started() as server:
+        for task, milliseconds in latencies(server.address).items():
+            print(f"{task}: {milliseconds:.1f} ms", flush=True)
+        found = load(server, given.users, given.seconds, given.heavy)
         print(
             f"{found.answers:,} answers, {found.errors} errors, median {found.median:.0f} ms, "
-            f"worst {found.worst:.0f} ms"
+            f"99 of 100 within {found.slowest:.0f} ms, worst {found.worst:.0f} ms"
         )
+        print("memory, every ten seconds, in MB:", *(f"{held:.0f}" for held in found.memory))
 
 
 if __name__ == "__main__":

@@ -12,8 +12,11 @@ from leaps.experiments.paper import REPORTED
 from leaps.experiments.store import Store
 from leaps.experiments.table import Entry, Rows, tabulate
 from leaps.report.comparison import Comparison, Summary, summarize
+from leaps.report.costs import Cost, cost_of
+from leaps.report.effort import effort_of
 from leaps.report.notes import NOTES, Notes, note_of
 from leaps.report.origin import Origin, is_full, origin_of
+from leaps.report.parts import Listing
 from leaps.report.programs import Found, programs_of
 
 Place = tuple[str, str]
@@ -33,6 +36,8 @@ class Section:
     """explanations of marked entries, in the order in which they are first needed"""
     explained: dict[Place, int]
     """which of them, from 1"""
+    effort: Listing | None
+    """of its searches, if it has any"""
     origin: Origin
 
     @property
@@ -58,6 +63,8 @@ class Contents:
     sections: tuple[Section, ...]
     exhibits: tuple[Exhibit, ...]
     programs: tuple[Found, ...]
+    costs: tuple[Cost, ...]
+    """of those that have results"""
     quick: bool
     """whether results of quick runs are among these"""
     left_out: int
@@ -74,11 +81,13 @@ class Contents:
 
 def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
     """Read a store. `quick` takes results of quick runs for full ones, to try how a report looks."""
-    sections, exhibits, tables, left_out = [], [], dict[str, Rows](), 0
+    sections, exhibits, tables, costs, left_out = [], [], dict[str, Rows](), [], 0
     for name, experiment in {**TABLES, **FIGURES}.items():
         results = _read(store, name)
         full = {cell: result for cell, result in results.items() if quick or is_full(experiment, cell)}
         left_out += len(results) - len(full)
+        if full and not quick:
+            costs.append(cost_of(experiment, results))
         if name in FIGURES:
             if full:
                 exhibits.append(_exhibit(experiment, list(full.values())))
@@ -96,7 +105,13 @@ def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
             "--results says where they are"
         )
     return Contents(
-        tuple(sections), tuple(exhibits), programs_of(tables), quick, left_out, tuple(store.aside)
+        tuple(sections),
+        tuple(exhibits),
+        programs_of(tables),
+        tuple(costs),
+        quick,
+        left_out,
+        tuple(store.aside),
     )
 
 
@@ -149,4 +164,5 @@ def _section(experiment: Experiment, rows: Rows, origin: Origin, notes: Notes) -
     for place, one in table.items():
         if one.mark and (note := note_of(notes, experiment.name, *place)):
             explained[place] = numbers.setdefault(note, len(numbers) + 1)
-    return Section(experiment, table, summaries, tuple(numbers), explained, origin)
+    effort = effort_of(experiment.name, rows, experiment.tasks)
+    return Section(experiment, table, summaries, tuple(numbers), explained, effort, origin)

@@ -11,12 +11,12 @@ from leaps.report.charts import draw
 from leaps.report.contents import Contents
 from leaps.report.exhibits import parts_of
 from leaps.report.html import to_html
-from leaps.report.markdown import to_markdown, to_readme
+from leaps.report.markdown import to_markdown, to_readme, to_readme_ours
 from leaps.report.parts import Format, pictures_of
 
 NAME, FIGURES = "reproduction", "figures"
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
-"""the lines of a README between which the results go"""
+RESULTS, OURS = "results", "ours"
+"""what is generated in a README; each has its place between two lines"""
 IN_README = ("tasks", "karel-hard")
 
 
@@ -66,16 +66,19 @@ def _readme(contents: Contents, folder: Path, file: Path) -> Document:
         raise ValueError(f"{file}: there are no results of {' or '.join(IN_README)} to write into it")
     details = Path(os.path.relpath(folder / f"{NAME}.md", file.parent)).as_posix()
     text = file.read_bytes().decode()
-    return Document(file, insert(text, to_readme(sections, details), str(file)).encode())
+    text = insert(text, RESULTS, to_readme(sections, details), str(file))
+    return Document(file, insert(text, OURS, to_readme_ours(sections), str(file)).encode())
 
 
-def insert(text: str, results: str, name: str) -> str:
-    """Replace what is between the two lines; everything else stays as it is."""
+def insert(text: str, what: str, results: str, name: str) -> str:
+    """Replace what is between two lines; everything else stays as it is."""
     lines = text.splitlines(keepends=True)
-    places = [[i for i, line in enumerate(lines) if line.strip() == mark] for mark in (BEGIN, END)]
+    marks = [f"<!-- {what}: {end} -->" for end in ("begin", "end")]
+    places = [[i for i, line in enumerate(lines) if line.strip() == mark] for mark in marks]
     if [len(found) for found in places] != [1, 1] or places[0] > places[1]:
         raise ValueError(
-            f"{name}: expected one line {BEGIN!r} and below it one line {END!r}, between which results go"
+            f"{name}: expected one line {marks[0]!r} and below it one line {marks[1]!r}, between which "
+            "results go"
         )
     (begin,), (end,) = places
     return "".join([*lines[: begin + 1], "\n", results, "\n", *lines[end:]])

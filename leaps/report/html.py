@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from html import escape
 
-from leaps.report import wording
+from leaps.report import costs, effort, wording
 from leaps.report.charts import PALETTE
 from leaps.report.comparison import BETTER
 from leaps.report.contents import Contents, Exhibit, Section
@@ -83,6 +83,12 @@ def to_html(contents: Contents, figures: dict[str, bytes]) -> str:
     if contents.programs:
         links.append(("programs", wording.PROGRAMS))
         body.append(_programs(contents))
+    if contents.costs:
+        links.append(("costs", costs.TITLE))
+        body.append(
+            f'<section id="costs"><h2>{costs.TITLE}</h2>\n{_paragraph(costs.INTRODUCTION)}\n'
+            f"{_part(costs.costs_table(contents.costs), {})}</section>"
+        )
     if lines := wording.unexplained_lines(contents):
         links.append(("unexplained", wording.UNEXPLAINED))
         listed = "".join(f"<li>{escape(line)}</li>" for line in lines)
@@ -157,9 +163,18 @@ def _section(section: Section, figure: bytes) -> str:
                 f"{name}, rows",
             ),
             _paragraph(wording.SUMMARY_LEGEND, "small"),
+            _effort(section),
             _origin(section),
             "</section>",
         ]
+    )
+
+
+def _effort(section: Section) -> str:
+    if section.effort is None:
+        return ""
+    return "\n".join(
+        [f"<h3>{effort.HEAD}</h3>", _part(section.effort, {}), _paragraph(effort.LEGEND, "small")]
     )
 
 

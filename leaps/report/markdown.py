@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from leaps.report import wording
+from leaps.report import costs, effort, wording
 from leaps.report.contents import Contents, Exhibit, Section
 from leaps.report.exhibits import parts_of
 from leaps.report.parts import Code, Heading, Listing, Part, Picture, Words
@@ -25,6 +25,8 @@ def to_markdown(contents: Contents, figures: str = "figures") -> str:
             task = found.task
             parts.append(f"### {task}")
         parts += [wording.program_line(found), f"```\n{found.text}\n```"]
+    if contents.costs:
+        parts += [f"## {costs.TITLE}", costs.INTRODUCTION, _part(costs.costs_table(contents.costs), figures)]
     if lines := wording.unexplained_lines(contents):
         parts += [f"## {wording.UNEXPLAINED}", wording.UNEXPLAINED_INTRODUCTION, _bullets(lines)]
     return "\n\n".join(parts) + "\n"
@@ -37,6 +39,18 @@ def to_readme(sections: Iterable[Section], details: str) -> str:
         parts += [wording.headline(section), results_table(section, footnotes=False)]
     parts.append(f"{wording.LEGEND} [Why, how sure, and which commands make it]({details}).")
     return "\n\n".join(parts) + "\n"
+
+
+def to_readme_ours(sections: Iterable[Section]) -> str:
+    """Our search on all tasks: the part of a README that comes first."""
+    entries = {
+        task: one.entry
+        for section in sections
+        for (method, task), one in section.table.items()
+        if method == "ours" and one.entry
+    }
+    listing = effort.ours_of(entries)
+    return f"{_table([listing.head, *listing.rows])}\n" if listing else ""
 
 
 def results_table(section: Section, footnotes: bool = True) -> str:
@@ -68,9 +82,10 @@ def _section(section: Section, figures: str) -> list[str]:
         wording.CHART_LEGEND,
         _table([wording.SUMMARY_HEAD, *summaries]),
         wording.SUMMARY_LEGEND,
-        *_origin(section),
     ]
-    return parts
+    if section.effort:
+        parts += [f"### {effort.HEAD}", _part(section.effort, figures), effort.LEGEND]
+    return [*parts, *_origin(section)]
 
 
 def _origin(section: Section | Exhibit) -> list[str]:

@@ -11,7 +11,7 @@ from leaps.report.notes import NOTES
 from tests.cli.harness import Leaps, assert_refused
 from tests.report.synthetic import all_shown, keep, small
 
-README = "# Title\n<!-- results: begin -->\n<!-- results: end -->\n"
+README = "# Title\n<!-- ours: begin -->\n<!-- ours: end -->\n<!-- results: begin -->\n<!-- results: end -->\n"
 
 
 @pytest.fixture

@@ -34,6 +34,20 @@ def keep(store: Store, one: Cell, value: Any, seconds: float = 60.0, **values: A
     )
 
 
+def keep_search(
+    store: Store, one: Cell, solved: bool, evaluations: int, seconds: float, **values: Any
+) -> None:
+    """Write the result of a search."""
+    found = {
+        "return": float(solved),
+        "solved": solved,
+        "evaluations": evaluations,
+        "seconds": seconds,
+        **values,
+    }
+    store.write(Result(one, found | values, seconds + 1, __version__, MACHINE, "2030-01-02T03:04:05+00:00"))
+
+
 def keep_entry(
     store: Store,
     experiment: str,

@@ -7,8 +7,11 @@ import pytest
 from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.contents import gather
-from leaps.report.documents import BEGIN, END, documents_of, insert, write
-from tests.report.synthetic import all_shown, keep, keep_entry, keep_shown, small
+from leaps.report.documents import documents_of, insert, write
+from tests.report.synthetic import all_shown, keep, keep_entry, keep_search, keep_shown, small
+
+BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
+OURS = "<!-- ours: begin -->\n<!-- ours: end -->"
 
 
 def test_all_files_are_written_and_then_up_to_date(tmp_path: Path) -> None:
@@ -53,8 +56,8 @@ def test_a_picture_has_to_be_there_and_no_more(tmp_path: Path) -> None:
 def test_results_go_between_their_lines_and_nowhere_else() -> None:
     text = f"# Title\r\nabove\n  {BEGIN}  \nold\nolder\n{END}\nbelow"
     expected = f"# Title\r\nabove\n  {BEGIN}  \n\nnew\n\n{END}\nbelow"
-    assert insert(text, "new\n", "README.md") == expected
-    assert insert(expected, "new\n", "README.md") == expected
+    assert insert(text, "results", "new\n", "README.md") == expected
+    assert insert(expected, "results", "new\n", "README.md") == expected
 
 
 @pytest.mark.parametrize(
@@ -65,26 +68,43 @@ def test_lines_that_are_missing_are_asked_for(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"README\.md: expected one line '<!-- results: begin -->' and below"
     ):
-        insert(text, "new", "README.md")
+        insert(text, "results", "new", "README.md")
 
 
 def test_a_readme_gets_both_tables_and_a_link_from_where_it_is(tmp_path: Path) -> None:
     readme = tmp_path / "project" / "README.md"
     readme.parent.mkdir()
-    readme.write_text(f"# Title\n{BEGIN}\n{END}\nend\n")
+    readme.write_text(f"# Title\n{BEGIN}\n{END}\n{OURS}\nend\n")
     write(documents_of(gather(small(tmp_path / "r")), tmp_path / "project" / "docs", readme))
     text = readme.read_text()
     assert text.startswith(f"# Title\n{BEGIN}\n\nTable 3")
-    assert text.endswith(f"(docs/reproduction.md).\n\n{END}\nend\n")
+    assert text.endswith(
+        f"(docs/reproduction.md).\n\n{END}\n{OURS}\nend\n".replace("begin -->\n", "begin -->\n\n\n")
+    )
     assert "| **leaps** |" in text
     assert "door-key" in text
+
+
+def test_a_readme_says_first_what_our_search_does(tmp_path: Path) -> None:
+    store = Store(tmp_path / "r")
+    for seed, search in enumerate([(True, 100, 0.5), (True, 3000, 2.0), (False, 900, 1.0)]):
+        keep_search(store, cell("tasks", "ours", "maze", seed), *search)
+    keep_search(store, cell("karel-hard", "ours", "snake", 0), True, 77, 9.0)
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{OURS}\n{BEGIN}\n{END}\n")
+    write(documents_of(gather(store), tmp_path, readme))
+    assert (
+        "|  | maze | snake |\n| --- | ---: | ---: |\n"
+        "| return | 0.667 | 1.000 |\n| seeds solved | 2/3 | 1/1 |\n"
+        "| programs tried | 900 | 77 |\n| seconds on one core | 1.0 | 9.0 |\n"
+    ) in readme.read_text()
 
 
 def test_a_readme_without_anything_to_say_is_left_alone(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     keep_entry(store, "smoothness", "leaps", "train", [0.3])
     readme = tmp_path / "README.md"
-    readme.write_text(f"{BEGIN}\n{END}\n")
+    readme.write_text(f"{BEGIN}\n{END}\n{OURS}\n")
     with pytest.raises(ValueError, match="no results of tasks or karel-hard to write into it"):
         documents_of(gather(store), tmp_path, readme)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.charts import PALETTE, draw
 from leaps.report.contents import Contents, gather
@@ -13,7 +14,7 @@ from leaps.report.exhibits import parts_of
 from leaps.report.html import DARK, inline_svg, to_html
 from leaps.report.markdown import to_markdown
 from leaps.report.parts import pictures_of
-from tests.report.synthetic import all_shown, everything, keep_entry, small
+from tests.report.synthetic import all_shown, everything, keep_entry, keep_search, small
 
 EMPTY = {"meta", "br", "img", "link", "hr"}
 
@@ -193,3 +194,14 @@ def test_contrast_is_real(colours: dict[str, str]) -> None:
         ):
             high, low = sorted((luminance(colours[front]), luminance(colours[back])), reverse=True)
             assert (high + 0.05) / (low + 0.05) >= least, (front, back)
+
+
+def test_what_searches_took_and_what_all_costs_are_tables_of_the_page(tmp_path: Path) -> None:
+    store = small(tmp_path)
+    keep_search(store, cell("tasks", "cebs", "maze", 0), True, 77, 2.0)
+    contents = gather(store)
+    page = to_html(contents, dict.fromkeys(contents.experiments, b"<svg></svg>"))
+    assert "<h3>Searches</h3>" in page
+    assert "<td>1/1 · 77 · 2.0 s</td>" in page
+    assert '<a href="#costs">What it costs</a>' in page
+    assert '<section id="costs">' in page

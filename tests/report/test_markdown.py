@@ -3,11 +3,12 @@
 import re
 from pathlib import Path
 
+from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.contents import gather
 from leaps.report.markdown import results_table, to_markdown, to_readme
 from leaps.report.notes import Notes
-from tests.report.synthetic import all_shown, everything, keep_entry, small
+from tests.report.synthetic import all_shown, everything, keep_entry, keep_search, small
 
 NOTES: Notes = {("tasks", "hc", None): "Other worlds."}
 
@@ -90,3 +91,17 @@ def test_figures_have_pictures_tables_of_programs_and_commands(tmp_path: Path) -
     assert "```\nleaps experiment interpolation\n```" in text
     for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         assert len({line.count("|") for line in table.splitlines()}) == 1
+
+
+def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
+    store = small(tmp_path)
+    keep_search(store, cell("tasks", "cebs", "maze", 0), True, 77, 2.0)
+    text = to_markdown(gather(store, NOTES))
+    tasks = text[text.index("## tasks") : text.index("## karel-hard")]
+    assert "### Searches\n\n|  | stair-climber |" in tasks
+    assert "| cebs | – | – | – | 1/1 · 77 · 2.0 s | – | – |" in tasks
+    assert "### Searches" not in text[text.index("## karel-hard") :]
+    costs = text[text.index("## What it costs") :]
+    assert "| tasks | 1,056 | 45 |" in costs
+    assert "| karel-hard | 404 | 2 |" in costs
+    assert "## What it costs" not in to_markdown(gather(store, NOTES, quick=True))

@@ -1,0 +1,81 @@
+"""What searches took: how many of them solved their task, with how many evaluations, in how many seconds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import median
+
+from leaps.experiments.cell import Result
+from leaps.experiments.table import Entry, Rows
+from leaps.report.parts import Listing
+
+HEAD = "Searches"
+LEGEND = (
+    "Searches whose program is perfect on 1,000 worlds that they never saw, of all · median of the programs "
+    "evaluated · median seconds on one core, with all checks. Seconds of some were "
+    "taken while the cores were shared."
+)
+NOTHING = "–"
+
+
+def effort_of(name: str, rows: Rows, tasks: tuple[str, ...]) -> Listing | None:
+    """The methods of a table that search for programs; None if there are none."""
+    found = {
+        method: row
+        for method, row in rows.items()
+        if any(_is_search(result) for entry in row.values() for result in entry.results)
+    }
+    if not found:
+        return None
+    lines = tuple((method, *(_said(row.get(task)) for task in tasks)) for method, row in found.items())
+    return Listing(f"{name}, searches", ("", *tasks), lines)
+
+
+def ours_of(rows: Mapping[str, Entry]) -> Listing | None:
+    """Our search task by task, as people first see it; None if it has no results."""
+    found = {task: entry for task, entry in rows.items() if all(map(_is_search, entry.results))}
+    if not found:
+        return None
+    told = {task: _taken(entry) for task, entry in found.items()}
+    lines = (
+        ("return", *(f"{entry.mean:.3f}" for entry in found.values())),
+        ("seeds solved", *(f"{one.solved}/{one.runs}" for one in told.values())),
+        ("programs tried", *(f"{one.evaluations:,.0f}" for one in told.values())),
+        ("seconds on one core", *(f"{one.seconds:.1f}" for one in told.values())),
+    )
+    return Listing("ours", ("", *found), lines)
+
+
+def _is_search(result: Result) -> bool:
+    # One that saw only a share of the worlds was called solved on that share.
+    return "evaluations" in result.values and "return_on_seen" not in result.values
+
+
+def _said(entry: Entry | None) -> str:
+    if entry is None:
+        return NOTHING
+    if not all(map(_is_search, entry.results)):
+        return NOTHING
+    taken = _taken(entry)
+    return f"{taken.solved}/{taken.runs} · {taken.evaluations:,.0f} · {taken.seconds:.1f} s"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """By the searches of an entry."""
+
+    runs: int
+    solved: int
+    evaluations: float
+    """median"""
+    seconds: float
+    """median"""
+
+
+def _taken(entry: Entry) -> Taken:
+    values = [result.values for result in entry.results]
+    return Taken(
+        len(values),
+        sum(bool(one["solved"]) for one in values),
+        median(int(one["evaluations"]) for one in values),
+        median(float(one["seconds"]) for one in values),
+    )

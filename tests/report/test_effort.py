@@ -1,0 +1,43 @@
+"""Of searches: how many solved their task, and what that took."""
+
+from pathlib import Path
+
+from leaps.experiments.catalogue import TABLES
+from leaps.experiments.cell import cell
+from leaps.experiments.store import Store
+from leaps.experiments.table import tabulate
+from leaps.report.effort import effort_of
+from leaps.report.parts import Listing
+from tests.report.synthetic import keep, keep_search
+
+TASKS = TABLES["tasks"]
+
+
+def listing(store: Store) -> Listing | None:
+    return effort_of("tasks", tabulate(TASKS, store.all("tasks")), TASKS.tasks)
+
+
+def test_solved_of_all_and_medians(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for seed, search in enumerate([(True, 10, 0.5), (False, 9000, 7.0), (True, 1234, 1.0)]):
+        keep_search(store, cell("tasks", "hc", "maze", seed), *search)
+    keep(store, cell("tasks", "drl", "maze", 0), 1.0)  # which searches nothing
+    found = listing(store)
+    assert found is not None
+    assert found.head == ("", *TASKS.tasks)
+    (row,) = found.rows
+    assert row[0] == "hc"
+    assert dict(zip(TASKS.tasks, row[1:], strict=True))["maze"] == "2/3 · 1,234 · 1.0 s"
+    assert set(row[1:]) == {"–", "2/3 · 1,234 · 1.0 s"}
+
+
+def test_without_searches_there_is_nothing_to_say(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep(store, cell("tasks", "drl", "maze", 0), 1.0)
+    assert listing(store) is None
+
+
+def test_what_was_solved_on_a_share_of_the_worlds_does_not_count(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep_search(store, cell("tasks", "ours", "maze", 0), True, 5, 1.0, return_on_seen=1.0)
+    assert listing(store) is None
