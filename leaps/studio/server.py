@@ -62,8 +62,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 class Start:
     """What the command line gave to begin with."""
 
-    task: str = "harvester"
-    """whose first program leaves much to improve"""
+    task: str = "top-off"
+    """whose worlds differ, and whose first program leaves much to improve"""
     program: str | None = None
 
 

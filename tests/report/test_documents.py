@@ -133,3 +133,12 @@ def test_another_result_of_a_figure_is_another_picture(tmp_path: Path) -> None:
         drawn.append({one.file.name: one.content for one in documents_of(gather(store), tmp_path)})
     assert drawn[0]["latent-map.svg"] != drawn[1]["latent-map.svg"]
     assert drawn[0]["latent-map.png"] != drawn[1]["latent-map.png"]
+
+
+def test_the_projects_own_documents_say_what_its_results_say() -> None:
+    """`make report` was not forgotten. Pictures may differ from machine to machine; words and numbers don't."""
+    project = Path(__file__).parents[2]
+    documents = documents_of(gather(Store(project / "results")), project / "docs", project / "README.md")
+    words = [one for one in documents if one.file.suffix == ".md"]
+    assert {one.file.name for one in words} == {"reproduction.md", "README.md"}
+    assert [one.file.name for one in words if not one.up_to_date] == []

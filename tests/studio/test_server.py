@@ -53,7 +53,7 @@ def test_about_says_what_there_is(server: Running) -> None:
         "tokens": 400,
         "side": 100,
     }
-    assert told["start"] == {"task": "harvester", "program": None}
+    assert told["start"] == {"task": "top-off", "program": None}
 
 
 def test_about_says_what_the_command_line_gave() -> None:
