@@ -19,6 +19,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
 from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder, Remembering
+from leaps.baselines.patchwork import Patchwork
 from leaps.baselines.train import POLICY_FILE, named
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.evaluate import evaluate_policy
@@ -137,6 +138,9 @@ class NeuralPolicy:
 
     def begin(self, count: int) -> None:
         self._rng = np.random.default_rng(self.seed)
+        self._patchwork = None
+        if isinstance(self.network.features_extractor, FullyConvolutional):
+            self._patchwork = Patchwork(self.network.features_extractor.layers)
         if self.observation == "perceptions":
             layers, _, units = self.network.lstm_hidden_state_shape
             blank = torch.zeros(layers, count, units, device=self.network.device)
@@ -147,7 +151,10 @@ class NeuralPolicy:
         """[worlds, actions] for observations [worlds, …], the next that it sees."""
         with torch.no_grad():
             seen = torch.from_numpy(observations).to(self.network.device)
-            if self.observation == "grid":
+            if self._patchwork is not None:
+                latent = self.network.mlp_extractor.forward_actor(self._patchwork(seen))
+                chosen = self.network._get_action_dist_from_latent(latent)
+            elif self.observation == "grid":
                 chosen = self.network.get_distribution(seen)
             else:
                 chosen, self._memory = self.network.get_distribution(seen, self._memory, self._begins)
