@@ -198,7 +198,7 @@ def main() -> None:
             f"{found.answers:,} answers, {found.errors} errors, median {found.median:.0f} ms, "
             f"99 of 100 within {found.slowest:.0f} ms, worst {found.worst:.0f} ms"
         )
-        print("memory, every ten seconds, in MB:", *(f"{held:.0f}" for held in found.memory))
+        print("memory, every ten seconds, in MB:", *(f"{held:.1f}" for held in found.memory))
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ export function Strip() {
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="slider"
-        tabIndex={0}
+        tabindex={0}
         aria-label="Returns by world, from the worst to the best. Enter watches the world."
         aria-valuemin={0}
         aria-valuemax={returns.length - 1}
