@@ -2,6 +2,7 @@
 #
 #   make solve    find a program that solves a task, and play it
 #   make test     lint, types, all tests (what CI runs)
+#   make test-browser   the studio in a real browser; installs Debian's chromium if there is none
 #   make bench    speed, as a table of ratios
 #   make report   the documents that are made from the stored results
 #   make format   let ruff tidy the code
@@ -18,7 +19,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --con
 
 TASK ?= maze
 
-.PHONY: solve test lint bench report format clean studio-page studio-page-check
+.PHONY: solve test test-browser lint bench report format clean studio-page studio-page-check
 .DEFAULT_GOAL := solve
 
 solve: $(STAMP)
@@ -27,6 +28,14 @@ solve: $(STAMP)
 
 test: lint
 	$(BIN)/python -m pytest --numprocesses auto
+
+# What is needed, not more: root, or sudo where there is one, and only if no browser is found.
+test-browser: $(DEV)
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit; done; \
+		sudo=; [ "$$(id -u)" = 0 ] || sudo=$$(command -v sudo); \
+		echo "Installing chromium: $$sudo apt-get update && $$sudo apt-get install -y chromium"; \
+		$$sudo apt-get update && $$sudo apt-get install -y chromium
+	$(BIN)/python -m pytest tests/browser --numprocesses auto
 
 lint: $(DEV)
 	$(BIN)/ruff check .

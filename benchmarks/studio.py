@@ -1,11 +1,14 @@
-"""Measure the studio's server as its users do: `python -m benchmarks.studio --users 50 --seconds 10`.
+"""Measure the studio as its users do: `python -m benchmarks.studio --users 50 --seconds 10`.
 
-The server runs in a process of its own; this one plays the browsers, on the same cores.
+The server runs in a process of its own; this one plays the browsers, on the same cores. What the page itself
+takes is measured in chromium, where there is one.
 """
 
 import argparse
 import asyncio
+import base64
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -15,13 +18,20 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from statistics import median, quantiles
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from leaps.studio.pages import load_pages
 from leaps.studio.programs import start_of
 from leaps.tasks import PAPER
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser as Chromium
+    from playwright.sync_api import Page
+
 USERS, RATE, SECONDS = 50, 5.0, 10.0
+CIRCLES = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move putMarker pickMarker w) m)"
+"""runs for as long as it may, and changes the world all the time"""
 GIVE_UP = 30.0
 """seconds after which an answer counts as missing"""
 SAMPLED = 10.0
@@ -162,10 +172,9 @@ def load(server: Served, users: int = USERS, seconds: float = SECONDS, heavy: bo
                 taken.append(1000 * (time.perf_counter() - due))
 
     async def greedy(begin: float) -> None:
-        circles = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move putMarker pickMarker w) m)"
         async with Browser(address) as browser:
             while time.perf_counter() < begin + seconds:
-                fields = {"program": circles, "task": "four-corner", "size": [100, 100], "episodes": 1000}
+                fields = {"program": CIRCLES, "task": "four-corner", "size": [100, 100], "episodes": 1000}
                 await browser.ask("/api/evaluate", fields)
 
     async def weigh() -> None:
@@ -184,6 +193,106 @@ def load(server: Served, users: int = USERS, seconds: float = SECONDS, heavy: bo
     return Load(len(taken), errors, median(taken), quantiles(taken, n=100)[-1], max(taken), memory)
 
 
+# In a browser.
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
+FIRST_ROLLOUT = """new MutationObserver((_, observer) => {
+  if (!document.querySelector('[data-testid=rollout-0] canvas')) return;
+  observer.disconnect();
+  requestAnimationFrame(() => { document.documentElement.dataset.shown = String(performance.now()); });
+}).observe(document, { childList: true, subtree: true });"""
+FRAMES = """() => new Promise((done) => {
+  let [frames, begin] = [-1, 0];
+  const tick = (now) => {
+    frames += 1;
+    if (frames === 0) begin = now;
+    if (now - begin < 3000) requestAnimationFrame(tick);
+    else done((1000 * frames) / (now - begin));
+  };
+  requestAnimationFrame(tick);
+})"""
+
+
+@dataclass(frozen=True)
+class OnScreen:
+    """What the page takes, as it is seen."""
+
+    edits: dict[str, float]
+    """milliseconds from an edit to its return on 100 worlds, of each task: the median"""
+    frames: dict[int, float]
+    """a second, while so many worlds of 100 × 100 cells are played"""
+    opening: float
+    """milliseconds from the address to the first rollouts, in a browser that never was there: the median"""
+    kilobytes: float
+    """of the page's files, compressed"""
+
+
+def on_screen(server: Served) -> OnScreen | None:
+    """Look at the page in chromium, if there is one, and playwright to drive it."""
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        return None
+    if browser is None:
+        return None
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
+        figures = OnScreen(
+            {task: _edit_time(chromium, server, task) for task in PAPER},
+            {worlds: _frame_rate(chromium, server, worlds) for worlds in (1, 4)},
+            median(_opening_time(chromium, server) for _ in range(7)),
+            sum(len(page.packed or page.content) for page in set(load_pages().values())) / 1000,
+        )
+        chromium.close()
+    return figures
+
+
+def _visit(chromium: "Chromium", server: Served, shared: dict[str, Any] | None = None) -> "Page":
+    page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    page.add_init_script(FIRST_ROLLOUT)
+    encoded = base64.urlsafe_b64encode(json.dumps(shared).encode()).decode().rstrip("=")
+    page.goto(server.address + (f"#s={encoded}" if shared else ""))
+    page.locator("html[data-shown]").wait_for()
+    return page
+
+
+def _edit_time(chromium: "Chromium", server: Served, task: str, times: int = 15) -> float:
+    page = _visit(chromium, server, {"program": start_of(task), "task": task, "seed": 0})
+    page.get_by_test_id("editor").focus()
+    page.keyboard.press("Control+End")
+    score, taken = page.get_by_test_id("score"), []
+    for number in range(times):
+        score.evaluate("panel => delete panel.dataset.latencyMs")
+        page.keyboard.press("Backspace" if number % 2 else "Space")
+        page.locator("[data-testid=score][data-latency-ms]").wait_for()
+        taken.append(float(score.get_attribute("data-latency-ms") or "nan"))
+    page.context.close()
+    return median(taken)
+
+
+def _frame_rate(chromium: "Chromium", server: Served, worlds: int) -> float:
+    page = _visit(
+        chromium, server, {"program": CIRCLES, "task": "four-corner", "seed": 0, "size": [100, 100]}
+    )
+    page.get_by_test_id(f"count-{worlds}").check(force=True)
+    page.get_by_test_id("speed").fill("6")
+    page.locator(f"[data-testid=rollout-{worlds - 1}]").wait_for()
+    page.locator("[data-testid=play][aria-label^=Pause]").wait_for()
+    rate = float(page.evaluate(FRAMES))
+    page.locator("[data-testid=play][aria-label^=Pause]").wait_for()  # it has been playing all the time
+    page.context.close()
+    return rate
+
+
+def _opening_time(chromium: "Chromium", server: Served) -> float:
+    page = _visit(chromium, server)
+    shown = float(page.locator("html").get_attribute("data-shown") or "nan")
+    page.context.close()
+    return shown
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--users", type=int, default=USERS)
@@ -191,6 +300,11 @@ def main() -> None:
     arguments.add_argument("--heavy", action="store_true", help="with one who asks for as much as is allowed")
     given = arguments.parse_args()
     with started() as server:
+        if seen := on_screen(server):
+            for task, milliseconds in seen.edits.items():
+                print(f"{task}, on screen: {milliseconds:.0f} ms")
+            print("frames a second:", {worlds: round(rate, 1) for worlds, rate in seen.frames.items()})
+            print(f"opened in {seen.opening:.0f} ms, {seen.kilobytes:.0f} kB", flush=True)
         for task, milliseconds in latencies(server.address).items():
             print(f"{task}: {milliseconds:.1f} ms", flush=True)
         found = load(server, given.users, given.seconds, given.heavy)

@@ -32,7 +32,7 @@ interface Remembered extends Shared {
   rules: boolean;
 }
 
-const FIRST_TASK = "harvester"; // much to see, and much to improve
+const FIRST_TASK = "top-off"; // as the command line has it
 
 /** Open, in this order: a link, what the command line gave, where one left off, a task's program. */
 export function openFirst(): void {
@@ -51,7 +51,7 @@ export function openFirst(): void {
     if (MODES.some((item) => item.mode === last.mode)) mode.value = last.mode!;
   }
   if (!taskName.value || !program.value) {
-    const task = taskNamed(FIRST_TASK) ?? known.tasks[0]!;
+    const task = taskNamed(start.task ?? FIRST_TASK) ?? known.tasks[0]!;
     open({ task: task.name, program: task.program });
   }
 }

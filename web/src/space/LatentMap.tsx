@@ -1,7 +1,6 @@
 // A scatter of programs by their two main directions. Everything is drawn here; what is on it comes as props.
 
-import { useSignalEffect } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Place, SpaceMap } from "../contract";
 import { useBox } from "../ui/box";
 import { colours } from "../watch/colours";
@@ -26,29 +25,28 @@ const NEAR = 24; // pixels from the pointer within which a program is meant
 export function LatentMap(props: Props) {
   const [host, box] = useBox<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const backdrop = useRef<OffscreenCanvas | null>(null);
 
   const { width, height } = box.value;
   const toPixels = scaleOf(props.map, width, height);
 
-  useSignalEffect(() => {
-    backdrop.current = null; // drawn anew in other colours or another size
-    void [box.value, colours.value];
-  });
+  const ratio = window.devicePixelRatio || 1;
+  // Two thousand dots are drawn once; again only in other colours or another size.
+  const backdrop = useMemo(
+    () => (width < 10 || height < 10 ? null : drawBackdrop(props.map, width, height, ratio)),
+    [props.map, width, height, ratio, colours.value],
+  );
 
   useLayoutEffect(() => {
-    if (width < 10 || height < 10) return;
-    const ratio = window.devicePixelRatio || 1;
+    if (!backdrop) return;
     const element = canvas.current!;
     if (element.width !== Math.round(width * ratio) || element.height !== Math.round(height * ratio)) {
       element.width = Math.round(width * ratio);
       element.height = Math.round(height * ratio);
     }
-    backdrop.current ??= drawBackdrop(props.map, width, height, ratio);
     const on = element.getContext("2d")!;
     on.setTransform(1, 0, 0, 1, 0, 0);
     on.clearRect(0, 0, element.width, element.height);
-    on.drawImage(backdrop.current, 0, 0);
+    on.drawImage(backdrop, 0, 0);
     on.scale(ratio, ratio);
     drawOver(on, props, toPixels);
   });

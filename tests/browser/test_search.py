@@ -1,0 +1,63 @@
+"""A search that is watched: it can be stopped, and its program taken."""
+
+from tests.browser.harness import (
+    Page,
+    Served,
+    enter,
+    expect,
+    expect_return,
+    in_a_line,
+    is_search,
+    text_of,
+    until,
+)
+
+
+def search(page: Page, task: str, method: str, budget: int) -> None:
+    page.get_by_test_id("mode-search").click()
+    page.get_by_test_id("task").select_option(task)
+    page.get_by_test_id("method").select_option(method)
+    enter(page, "search-budget", budget)
+    page.get_by_test_id("search-start").click()
+
+
+def points(page: Page) -> int:
+    return int(page.get_by_test_id("curve").get_attribute("data-points") or 0)
+
+
+def test_a_search_is_watched_and_stopped(page: Page, studio: Served) -> None:
+    search(page, "one-stroke", "hc", 1_000_000)
+    state = page.get_by_test_id("search-state")
+    expect(state).to_have_attribute("data-state", "running")
+    until(lambda: points(page) >= 3, "a curve")
+    expect(state).to_contain_text("programs tried, best")
+    expect(page.get_by_test_id("search-program")).to_contain_text("DEF run m(")
+    (process,) = studio.searches()
+    page.get_by_test_id("search-stop").click()
+    expect(state).to_have_attribute("data-state", "stopped")
+    expect(state).to_contain_text("Stopped after")
+    until(lambda: not is_search(process), "the search's process to end")
+    expect(page.get_by_test_id("search-start")).to_be_visible()
+
+
+def test_a_search_ends_when_its_page_is_closed(page: Page, studio: Served) -> None:
+    search(page, "one-stroke", "hc", 1_000_000)
+    (process,) = until(studio.searches, "a search")
+    page.close()
+    until(lambda: not is_search(process), "the search's process to end")
+
+
+def test_a_search_that_has_ended_gives_its_program_to_the_editor(page: Page, studio: Served) -> None:
+    search(page, "stair-climber", "random-64", 3)  # the least is taken
+    expect(page.get_by_test_id("search-budget")).to_have_value("64")
+    state = page.get_by_test_id("search-state")
+    expect(state).to_have_attribute("data-state", "ended")
+    expect(state).to_contain_text("after 64 programs")
+    expect(state).to_contain_text("on unseen worlds.")
+    found = page.get_by_test_id("search-program").inner_text().strip()
+    page.get_by_test_id("search-take").click()
+    expect(page.get_by_test_id("main")).to_have_attribute("data-mode", "program")
+    until(lambda: in_a_line(text_of(page)) == in_a_line(found), "its program in the editor")
+    mean = studio.mean(found, "stair-climber")
+    expect_return(page, "new", mean)
+    expect_return(page, "orig", mean)
