@@ -22,6 +22,10 @@ _LONGER_SKILLS = (
     "A rollout may take ten times as many actions as the world has cells, and a skill up to 100 of them: who "
     "does something sensible over and over arrives."
 )
+_LONGER_LARGE = (
+    "A rollout may take ten times as many actions as the world has cells, 100,000 here: who wanders about "
+    "long enough gets everywhere."
+)
 _WALKS = "What walking to the end of the row earns, without putting a marker anywhere."
 _SMOOTH = (
     "The data set is drawn anew and the spaces are trained anew. What carries over is the order: the loss L "
@@ -87,6 +91,15 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "leaps", None): _ANEW,
     ("tasks", "hc", None): _PEERS,
     ("tasks", "cebs", None): _PEERS,
+    ("generalization", "drl-abs", "stair-climber"): (
+        "Who leaves the stairs has -1, and here there are more steps to leave them from than at home."
+    ),
+    ("generalization", "drl-abs", "four-corner"): _AS_AT_HOME,
+    ("generalization", "drl-abs", "top-off"): (
+        _AS_AT_HOME + " Cells count up to the first that is wrong, which is soon passed in a long row."
+    ),
+    ("generalization", "drl-abs", "maze"): _LONGER_LARGE,
+    ("generalization", "drl-abs", "harvester"): _LONGER_LARGE,
     ("generalization", "viper", "four-corner"): _AS_AT_HOME,
     ("generalization", "leaps", None): _AS_AT_HOME,
     ("generalization", "leaps", "maze"): (

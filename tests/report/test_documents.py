@@ -136,7 +136,7 @@ def test_another_result_of_a_figure_is_another_picture(tmp_path: Path) -> None:
 
 
 def test_the_projects_own_documents_say_what_its_results_say() -> None:
-    """`make report` was not forgotten. Pictures may differ from machine to machine; words and numbers don't."""
+    """Pictures may differ from machine to machine, words and numbers don't: was `make report` forgotten?"""
     project = Path(__file__).parents[2]
     documents = documents_of(gather(Store(project / "results")), project / "docs", project / "README.md")
     words = [one for one in documents if one.file.suffix == ".md"]
