@@ -11,7 +11,6 @@ from typing import Any
 
 import torch
 from stable_baselines3 import SAC
-from stable_baselines3.common.utils import polyak_update
 from torch import Tensor
 from torch.distributions import Distribution
 from torch.nn.functional import mse_loss
@@ -72,7 +71,12 @@ class BriskSAC(SAC):
         worth = torch.cat(self.critic(observations, chosen), dim=1).amin(dim=1, keepdim=True)
         loss = (temperature * log_probability - worth).mean()
         _descend(loss, list(self.actor.parameters()), self.actor.optimizer)
-        polyak_update(self.critic.parameters(), self.critic_target.parameters(), self.tau)
+        # The library's polyak_update, for all weights at once.
+        with torch.no_grad():
+            targets: list[Tensor] = list(self.critic_target.parameters())
+            torch._foreach_mul_(targets, 1 - self.tau)
+            sources: list[Tensor] = list(self.critic.parameters())
+            torch._foreach_add_(targets, sources, alpha=self.tau)
 
     def _play(self, batch: Batch) -> None:
         """Do an update on a GPU: record it first, when everything is in its place."""
@@ -84,8 +88,7 @@ class BriskSAC(SAC):
         if self._updates_seen == 0:
             for optimizer in (self.actor.optimizer, self.critic.optimizer, self.ent_coef_optimizer):
                 assert optimizer is not None
-                for group in optimizer.param_groups:
-                    group["capturable"] = True
+                _make_recordable(optimizer)
         self._updates_seen += 1
         with _trusted():
             aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
@@ -103,6 +106,14 @@ class BriskSAC(SAC):
     def forget_recording(self) -> None:
         """Weights or what the optimizers know lie elsewhere now."""
         self._recording, self._batch, self._updates_seen = None, (), 0
+
+
+def _make_recordable(optimizer: torch.optim.Optimizer) -> None:
+    """Let Adam count its steps on the GPU, and do each as one operation."""
+    for group in optimizer.param_groups:
+        group |= {"capturable": True, "fused": True, "foreach": False}
+    for weight, state in optimizer.state.items():  # of a training that goes on, perhaps from a CPU
+        state["step"] = state["step"].to(weight.device)
 
 
 def _descend(loss: Tensor, parameters: Sequence[Tensor], optimizer: torch.optim.Optimizer) -> None:
