@@ -31,6 +31,8 @@ CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (
 )
 SAVE_EVERY = 10.0
 """seconds between checkpoints"""
+SAVING_SHARE = 0.05
+"""of the time that may go into checkpoints, which are large where much is remembered"""
 POINTS = 200
 """of the learning curve, at most"""
 
@@ -166,7 +168,7 @@ class Training:
     def run(self, listener: Callable[[Point], object] = id) -> dict[str, Any]:
         """Train to the end, judge what was learned, and write all down. Returns the result."""
         write_atomically(self.folder / CONFIG_FILE, (json.dumps(self._asked, indent=2) + "\n").encode())
-        saved = time.perf_counter()
+        saved, pause = time.perf_counter(), SAVE_EVERY
         # An interruption may come in the middle of an iteration: the last checkpoint is what to go on from.
         while self.trainer.steps < self.config.steps and not self.trainer.done:
             begin = time.perf_counter()
@@ -176,9 +178,10 @@ class Training:
             if self.trainer.steps * POINTS // self.config.steps > last * POINTS // self.config.steps:
                 self.curve.append(self._point())
                 listener(self.curve[-1])
-            if time.perf_counter() - saved > SAVE_EVERY:
+            if (asked := time.perf_counter()) - saved > pause:
                 self.save()
                 saved = time.perf_counter()
+                pause = max(SAVE_EVERY, (saved - asked) / SAVING_SHARE)
         self.save()
         judged = self.trainer.judge(self.config.judged or UNSEEN, UNSEEN_SEEDS + self.config.seed)
         result = {

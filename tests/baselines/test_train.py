@@ -49,6 +49,7 @@ CONFIG = BaselineConfig("counter", "maze", seed=7, steps=1000)
 @pytest.fixture(autouse=True)
 def always_save(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "SAVE_EVERY", 0.0)
+    monkeypatch.setattr(train, "SAVING_SHARE", float("inf"))
 
 
 def test_a_training_ends_with_its_return_on_worlds_that_programs_are_judged_on(tmp_path: Path) -> None:
@@ -105,6 +106,28 @@ def test_an_interrupted_training_goes_on_where_it_was(tmp_path: Path) -> None:
     assert [(p.steps, p.mean_return) for p in again.curve] == [
         (p.steps, p.mean_return) for p in straight.curve
     ]
+
+
+def test_checkpoints_that_take_long_are_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(train, "SAVING_SHARE", 0.1)
+    now, saves = 0.0, []
+
+    class Slow(Counter):
+        def step(self) -> list[float]:
+            nonlocal now
+            now += 1.0
+            return super().step()
+
+        def state(self) -> dict[str, Any]:
+            nonlocal now
+            now += 3.0
+            saves.append(self.steps)
+            return super().state()
+
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    Training(BaselineConfig("counter", "maze", steps=10_000), Slow(), tmp_path).run()
+    # The first at once; then each waits for ten times as long as the last took, and the end is saved.
+    assert saves == [100, 3200, 6300, 9400, 10_000]
 
 
 def test_a_training_can_be_made_longer(tmp_path: Path) -> None:
