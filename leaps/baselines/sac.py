@@ -118,7 +118,7 @@ def _make_recordable(optimizer: torch.optim.Optimizer) -> None:
 
 def _descend(loss: Tensor, parameters: Sequence[Tensor], optimizer: torch.optim.Optimizer) -> None:
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
-        parameter.grad = gradient
+        parameter.grad = gradient.contiguous()  # as the weights are: Adam in one operation insists on it
     optimizer.step()
 
 
