@@ -17,7 +17,7 @@ from leaps.evaluate import compile_programs
 from leaps.karel.executor import NO_ACTION, run
 from leaps.karel.interpreter import Outcome, Run
 from leaps.karel.world import HEADINGS, LANGUAGE, World, Worlds
-from leaps.tasks import Task, get
+from leaps.tasks import Task, named
 
 LETTERS = "mrlpu"  # move, turnRight, turnLeft, pickMarker, putMarker
 TASK_NAMES = {
@@ -134,7 +134,7 @@ def _check_trace(record: dict[str, Any], program: Program, start: World, runner:
 def _check_task(record: dict[str, Any], program: Program, start: World, runner: str) -> str | None:
     """Compare one run with a recorded run on a task; say what differs."""
     name = _field(record, "task", str)
-    task = get(TASK_NAMES.get(name, name))
+    task = named(TASK_NAMES.get(name, name))
     expected = float(_field(record, "return", (int, float)))
     seen = RUNNERS[runner](program, task.prepare(start), LONGEST, task)
     assert seen.value is not None

@@ -9,8 +9,9 @@ A step's reward is the change in the task's value (before the first step it coun
 episode add up to its return. `terminated`: the task is decided. `truncated`: the horizon is reached.
 """
 
+import operator
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, SupportsIndex
 
 import gymnasium
 import numpy as np
@@ -32,6 +33,16 @@ def observation_space(observation: Observation, size: tuple[int, int]) -> spaces
     if observation == "perceptions":
         return spaces.Box(0, 1, (PERCEPTIONS,), np.uint8)
     raise ValueError(f"observation: expected 'grid' or 'perceptions', found {observation!r}")
+
+
+def _checked(seed: SupportsIndex | None) -> int | None:
+    """Take a seed of any type of whole number, as Gymnasium itself doesn't, or say what is wrong with it."""
+    if seed is None:
+        return None
+    number = operator.index(seed)
+    if number < 0:
+        raise ValueError(f"a seed is 0 or more, found {number}")
+    return number
 
 
 class KarelEnv(gymnasium.Env[Arrays, np.int64]):
@@ -67,10 +78,10 @@ class KarelEnv(gymnasium.Env[Arrays, np.int64]):
         return self.simulation.worlds.world(0)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Arrays, dict[str, Any]]:
         """Draw an initial state; the same seed gives the same sequence of them."""
-        super().reset(seed=seed, options=options)
+        super().reset(seed=_checked(seed), options=options)
         self.simulation.seed(0, int(self.np_random.integers(2**62)), 0)
         self.simulation.renew(self._everyone)
         return self.simulation.observe(self.observation)[0], {}
@@ -136,25 +147,44 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
         }
         self._everyone = np.ones(num_envs, np.bool_)
         self._ended = np.zeros(num_envs, np.bool_)
+        self._seeded = False
+        self._listed = False
+        """whether the worlds follow seeds of their own"""
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: SupportsIndex | Sequence[SupportsIndex | None] | None = None,
+        options: dict[str, Any] | None = None,
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Draw initial states. Of one seed, world `i` follows stream `i`; a list has a seed per world."""
-        if seed is None or isinstance(seed, int):
-            super().reset(seed=seed, options=options)
-            base = int(self.np_random.integers(2**62))
-            for index in range(self.num_envs):
-                self.simulation.seed(index, base, index)
-        else:
+        """Draw initial states. Of one seed, world `i` follows stream `i`; a list has a seed per world.
+
+        A world whose seed is None goes on as it was seeded before; if it never was, it begins anywhere.
+        """
+        if isinstance(seed, Sequence | np.ndarray):
             if len(seed) != self.num_envs:
                 raise ValueError(f"expected {self.num_envs} seeds, one per world, found {len(seed)}")
-            for index, one in enumerate(seed):
+            seeds = [_checked(one) for one in seed]
+            if not self._seeded:
+                self._seed_all()
+            for index, one in enumerate(seeds):
                 if one is not None:
-                    self.simulation.seed(index, one, 0)
+                    self.simulation.seed(index, one % 2**63, 0)  # all that a stream takes
+            self._listed = True
+        elif seed is not None or not self._listed:
+            super().reset(seed=_checked(seed), options=options)
+            self._seed_all()
+            self._listed = False
         self.simulation.renew(self._everyone)
         self._ended = np.zeros(self.num_envs, np.bool_)
         return self.simulation.observe(self.observation), {}
+
+    def _seed_all(self) -> None:
+        """Let world `i` follow stream `i` of the environment's own random numbers."""
+        base = int(self.np_random.integers(2**62))
+        for index in range(self.num_envs):
+            self.simulation.seed(index, base, index)
+        self._seeded = True
 
     def step(
         self, actions: NDArray[np.int64]

@@ -15,7 +15,7 @@ from leaps.dsl.compiler import Compiled
 from leaps.dsl.language import Language
 from leaps.dsl.syntax import Program, tokens_of
 from leaps.dsl.text import parse
-from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, run
+from leaps.karel.executor import NO_ACTION, Rollouts, check_horizon, compile_karel, run
 from leaps.karel.interpreter import Outcome
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.simulation import Arrays, Observation, Simulation
@@ -89,6 +89,8 @@ def compile_programs(programs: Programs) -> Compiled:
     if isinstance(programs, np.ndarray):
         return compile_karel(programs)
     listed = [programs] if isinstance(programs, str | Program) else list(programs)
+    if not listed:
+        raise ValueError("expected at least one program, found none")
     compiled = compile_karel(
         LANGUAGE.batch(
             [encode(item) if isinstance(item, str) else LANGUAGE.encode(tokens_of(item)) for item in listed]
@@ -124,6 +126,8 @@ def evaluate(
     worlds = task.worlds(episodes, seed, size, first=first)
     compiled = programs if isinstance(programs, Compiled) else compile_programs(programs)
     rollouts = run(compiled, worlds, task.horizon(size) if horizon is None else horizon, task.hooks)
+    assert rollouts.returns is not None
+    task.check_values(rollouts.returns)
     return Evaluation(task, size, seed, worlds, rollouts)
 
 
@@ -145,6 +149,7 @@ def evaluate_policy(
     policy.check(task, size)
     worlds = task.worlds(episodes, seed, size)
     simulation = Simulation(task, episodes, size, horizon)
+    check_horizon(simulation.horizon)
     simulation.place(worlds)
     policy.begin(episodes)
     active = np.ones(episodes, np.bool_)
@@ -160,6 +165,7 @@ def evaluate_policy(
         active &= ~(terminated | truncated)
         if not active.any():
             break
+    task.check_values(simulation.values)
     rollouts = Rollouts(
         outcome[None],
         simulation.steps[None].astype(np.int32),

@@ -1,13 +1,17 @@
 """Compile functions with numba: one set of options, and one cache that can be trusted, for the whole project.
 
-Kernels are cached on disk (the first use after an install compiles, later ones load), and release the
-interpreter lock, so that plain threads can share a batch (see `leaps.parallel`). To the type checker
-a compiled function keeps its signature.
+The package's kernels are cached on disk (the first use after an install compiles, later ones load). All
+release the interpreter lock, so that plain threads can share a batch (see `leaps.parallel`). To the type
+checker a compiled function keeps its signature.
 
 numba forgets a cached kernel when its own file changes, but not when a function that it calls changes in
 another file: after an edit of Karel's physics the executor would go on with the old. Here a kernel's stamp
 covers all whose kernels it can call, which, since imports point one way, is known: its layer and the layers
 below. This is the only place that compiles, so that no kernel goes without.
+
+Functions from elsewhere, such as those of a task of one's own, are compiled anew in each process. What they
+use is frozen into them when they are compiled: constants from a second file, or from the command line. No
+stamp could cover all that.
 """
 
 import hashlib
@@ -18,7 +22,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, errors
 from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic
@@ -28,8 +32,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parent
 LAYERS = ("dsl", "karel", "tasks", "embedding")
 """folders whose kernels others call; each may import those before it, and whatever is in none of them, all"""
-OPTIONS: dict[str, Any] = {"nogil": True, "cache": True, "error_model": "numpy"}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """what all kernels are compiled with"""
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Whether a function comes with the package."""
+    return Path(function.__code__.co_filename).is_relative_to(PACKAGE)
 
 
 @cache
@@ -46,10 +55,8 @@ def _stamp_of(layers: int) -> tuple[str, int]:
 
 def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
     """Make a compiled function's place in the cache depend on its layer and the layers below."""
-    source = Path(function.__code__.co_filename)
-    layers = len(LAYERS)
-    if source.is_relative_to(PACKAGE) and (layer := source.relative_to(PACKAGE).parts[0]) in LAYERS:
-        layers = 1 + LAYERS.index(layer)
+    layer = Path(function.__code__.co_filename).relative_to(PACKAGE).parts[0]
+    layers = 1 + LAYERS.index(layer) if layer in LAYERS else len(LAYERS)
     index = compiled._cache._cache_file
     index._source_stamp = (index._source_stamp, _stamp_of(layers))
     return compiled
@@ -57,7 +64,9 @@ def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
 
 def jit(function: F, **options: Any) -> F:
     """Compile `function` on first call; with more of numba's options, if given."""
-    return cast(F, _with_stamp(numba.njit(**OPTIONS, **options)(function), function))
+    if not is_ours(function):
+        return cast(F, numba.njit(**OPTIONS, **options)(function))
+    return cast(F, _with_stamp(numba.njit(cache=True, **OPTIONS, **options)(function), function))
 
 
 def inlined(function: F) -> F:
@@ -69,9 +78,16 @@ def inlined(function: F) -> F:
 def _native(function: Callable[..., Any], signature: Any) -> CFunc:
     """Compile `function`; what is kept here is never unloaded."""
     native = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
-    native.enable_caching()
-    _with_stamp(native, function)
-    native.compile()
+    if is_ours(function):
+        native.enable_caching()
+        _with_stamp(native, function)
+    try:
+        native.compile()
+    except errors.NumbaError as error:
+        code = function.__code__
+        raise ValueError(
+            f"{code.co_filename}, line {code.co_firstlineno}: {function.__name__} can't be compiled: {error}"
+        ) from error
     return native
 
 

@@ -9,14 +9,17 @@ from leaps.jit import jit
 from leaps.karel.executor import Hooks, react_at, value_at
 from leaps.karel.observe import perceptions, planes
 from leaps.karel.physics import MOVED, NOTHING, act, strides
-from leaps.karel.world import EXIT, Worlds, copy_world, flatten, world_at
+from leaps.karel.world import EXIT, WALL, Worlds, copy_world, flatten, world_at
 from leaps.parallel import share
 from leaps.randomness import seed_stream
-from leaps.tasks import Task
+from leaps.tasks import TASKS, VARIANTS, Task
 from leaps.tasks.task import Sampler, draw_world
 
 Observation = Literal["grid", "perceptions"]
 Arrays = NDArray[np.uint8]
+
+BLIND_TO_HEADING = frozenset(task.value for task in (*TASKS.values(), *VARIANTS.values()))
+"""values that don't ask where Karel faces (a test holds them to that): not asked again after a turn"""
 
 
 @jit
@@ -29,41 +32,46 @@ def _advance_range(
     active: NDArray[np.bool_],
     horizon: int,
     hooks: Hooks,
+    blind: bool,
     rewards: NDArray[np.float64],
     terminated: NDArray[np.bool_],
     truncated: NDArray[np.bool_],
     first: int,
     last: int,
 ) -> None:
-    """Do one action in each active world of first..last-1."""
+    """Do one action in each active world of first..last-1. If blind, a turn can't change the task's value."""
     width = worlds.ground.shape[2]
     cells = worlds.ground.shape[1] * width
     flat, ahead = flatten(worlds), strides(width)
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
+    arriving = events | MOVED  # changes that may have brought Karel onto an exit
     for number in range(first, last):
         rewards[number] = 0.0
         terminated[number] = truncated[number] = False
         if not active[number]:
             continue
         row, column = flat.pose[number * 3], flat.pose[number * 3 + 1]
+        faced = np.uint64(flat.pose[number * 3 + 2])
         base = np.uint64(number * cells)
         position, heading, change = act(
             flat.ground,
             flat.markers,
             ahead,
             base + np.uint64(row * width + column),
-            np.uint64(flat.pose[number * 3 + 2]),
+            faced,
             actions[number],
         )
         flat.pose[number * 3] = (position - base) // np.uint64(width)
         flat.pose[number * 3 + 1] = (position - base) % np.uint64(width)
         flat.pose[number * 3 + 2] = heading
         steps[number] += 1
-        if change != NOTHING or steps[number] == 1:
+        if change != NOTHING or (heading != faced and not blind) or steps[number] == 1:
             world = world_at(worlds, number)
-            if change & events and react(world, change, row, column):
-                terminated[number] = True
-            if change == MOVED and flat.ground[position] == EXIT:
+            if change & events:
+                terminated[number] = react(world, change, row, column)
+                # The task may have moved Karel.
+                position = base + np.uint64(flat.pose[number * 3] * width + flat.pose[number * 3 + 1])
+            if change & arriving and flat.ground[position] == EXIT:
                 terminated[number] = True
             worth = value(world, world_at(starts, number))
             rewards[number] = worth - values[number]
@@ -90,7 +98,10 @@ def _renew_range(
     cells, memory = worlds.ground.shape[1] * worlds.ground.shape[2], worlds.memory.shape[1]
     for number in range(first, last):
         if wanted[number]:
-            draw_world(sampler, streams[number : number + 1], world_at(worlds, number), bits, seen_share)
+            world = world_at(worlds, number)
+            # What a task doesn't draw is 0, as in `Task.worlds`, and not what the last episode left there.
+            world.ground[:], world.markers[:], world.pose[:], world.memory[:] = 0, 0, 0, 0
+            draw_world(sampler, streams[number : number + 1], world, bits, seen_share)
             copy_world(source, number, target, number, cells, memory)
             values[number] = 0.0
             steps[number] = 0
@@ -109,9 +120,12 @@ class Simulation:
             raise ValueError(f"the horizon must be at least 1, found {self.horizon}")
         self.worlds = Worlds.empty(count, self.size, task.memory)
         self.starts = Worlds.empty(count, self.size, task.memory)
+        # Until worlds are placed or drawn, all is wall around Karel.
+        self.worlds.ground[:], self.worlds.pose[:, :2] = WALL, 1
         self.values = np.zeros(count, np.float64)
         self.steps = np.zeros(count, np.int64)
         self.streams = np.zeros(count, np.uint64)
+        self._blind = task.value in BLIND_TO_HEADING
         self._bits = task.configuration_bits(self.size) if task.configuration_bits else 0
 
     @property
@@ -137,23 +151,26 @@ class Simulation:
 
     def renew(self, wanted: NDArray[np.bool_]) -> None:
         """Draw new initial states for the wanted worlds."""
-        share(
-            lambda first, last: _renew_range(
-                self.task.sampler,
-                self._bits,
-                self.task.seen_share,
-                self.streams,
-                self.worlds,
-                self.starts,
-                self.values,
-                self.steps,
-                wanted,
-                first,
-                last,
-            ),
-            self.count,
-            grain=1024,
-        )
+        try:
+            share(
+                lambda first, last: _renew_range(
+                    self.task.sampler,
+                    self._bits,
+                    self.task.seen_share,
+                    self.streams,
+                    self.worlds,
+                    self.starts,
+                    self.values,
+                    self.steps,
+                    wanted,
+                    first,
+                    last,
+                ),
+                self.count,
+                grain=1024,
+            )
+        except ValueError as error:  # of a task of one's own: what it drew can't be
+            raise ValueError(f"{self.task.name}: {error}") from None
 
     def advance(
         self, actions: NDArray[np.int64], active: NDArray[np.bool_]
@@ -172,6 +189,7 @@ class Simulation:
                 active,
                 self.horizon,
                 self.task.hooks,
+                self._blind,
                 rewards,
                 terminated,
                 truncated,

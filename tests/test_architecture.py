@@ -25,6 +25,7 @@ ORDER = [
     {"dataset"},
     {"embedding"},
     {"search"},
+    {"analysis"},
     {"explore"},
     {"trajectory"},
     {"baselines"},

@@ -9,12 +9,14 @@ from leaps import parallel
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build
 from leaps.env import KarelEnv, KarelVectorEnv
+from leaps.evaluate import evaluate
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.interpreter import Run
 from leaps.karel.world import LANGUAGE, MOVE, PROGRAMS, PUT_MARKER, TURN_LEFT, World, Worlds
 from leaps.registration import TASK_OF
 from leaps.simulation import Observation
 from leaps.tasks import TASKS
+from tests.karel.tricky import COMPASS
 
 
 @pytest.mark.parametrize("observation", ["grid", "perceptions"])
@@ -49,6 +51,24 @@ def test_the_rewards_of_an_episode_add_up_to_the_return(name: str) -> None:
         assert rollouts.returns is not None
         if actions:
             assert total == pytest.approx(rollouts.returns[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        ("turnRight", 1.0),
+        ("turnRight turnLeft", 0.0),
+        ("move turnRight", 1.0),
+        ("turnLeft move", 1.0),  # blocked: Karel turns around
+        ("turnRight move move move move", 0.0),  # the last one is blocked
+        ("turnRight putMarker turnRight pickMarker", 0.0),
+    ],
+)
+def test_turning_pays_where_it_is_worth_something(text: str, worth: float) -> None:
+    env = KarelEnv(COMPASS, "perceptions")
+    env.reset(seed=0)
+    total = sum(env.step(LANGUAGE.actions.index(word))[1] for word in text.split())
+    assert total == evaluate(f"DEF run m( {text} m)", COMPASS, episodes=1).returns[0, 0] == worth
 
 
 def test_terminated_and_truncated_are_kept_apart() -> None:
@@ -148,6 +168,63 @@ def test_a_list_of_seeds_gives_each_world_its_own() -> None:
     seen, _ = env.reset(seed=[4, 9, 4])
     assert np.array_equal(seen[0], seen[2])
     assert not np.array_equal(seen[0], seen[1])
+
+
+def test_a_world_without_a_seed_goes_on_or_begins_anywhere() -> None:
+    def names(seen: NDArray[np.uint8]) -> list[bytes]:
+        return [one.tobytes() for one in seen]
+
+    env = KarelVectorEnv("maze", 4)
+    unseeded = names(env.reset(seed=[None] * 4)[0])
+    assert len(set(unseeded)) == 4
+    assert names(KarelVectorEnv("maze", 4).reset(seed=[None] * 4)[0]) != unseeded
+    assert names(KarelVectorEnv("maze", 4).reset(seed=[5, None, 5, None])[0])[1] != unseeded[1]
+
+    first = [env.reset(seed=3)[0], env.reset(seed=[None] * 4)[0]]
+    again = [env.reset(seed=3)[0], env.reset(seed=[None, 7, None, None])[0]]
+    assert names(first[0]) == names(again[0])
+    assert [a == b for a, b in zip(names(first[1]), names(again[1]), strict=True)] == [
+        True,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_worlds_with_seeds_of_their_own_follow_them_through_all_episodes() -> None:
+    def play() -> list[bytes]:
+        env = KarelVectorEnv("maze", 3)
+        return [seen.tobytes() for seen in (env.reset(seed=[4, 9, 6])[0], env.reset()[0], env.reset()[0])]
+
+    assert play() == play()
+    assert len(set(play())) == 3
+
+
+@pytest.mark.parametrize("seed", [np.int64(3), np.uint8(3), np.array(3)[()]])
+def test_a_seed_may_be_any_whole_number(seed: np.int64) -> None:
+    for env in (KarelEnv("maze"), KarelVectorEnv("maze", 2)):
+        assert np.array_equal(env.reset(seed=seed)[0], env.reset(seed=3)[0])
+    many = KarelVectorEnv("maze", 2)
+    assert np.array_equal(many.reset(seed=[seed, seed])[0], many.reset(seed=[3, 3])[0])
+    assert np.array_equal(many.reset(seed=np.array([seed, 4]))[0], many.reset(seed=[3, 4])[0])
+    assert many.reset(seed=[2**63 - 1, 2**200])[0].shape == (2, 8, 8, 16)
+
+
+def test_a_seed_below_0_is_refused() -> None:
+    one, many = KarelEnv("maze"), KarelVectorEnv("maze", 2)
+    for seed in (-1, np.int64(-1)):
+        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+            one.reset(seed=seed)
+        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+            many.reset(seed=seed)
+        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+            many.reset(seed=[3, seed])
+
+
+def test_a_seed_that_is_no_whole_number_is_refused() -> None:
+    for env in (KarelEnv("maze"), KarelVectorEnv("maze", 2)):
+        with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+            env.reset(seed=3.0)  # type: ignore[arg-type]
 
 
 def test_worlds_can_be_rendered() -> None:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -8,7 +10,17 @@ from leaps.dsl.text import ProgramError, parse
 from leaps.evaluate import compile_programs, encode, evaluate, evaluate_policy
 from leaps.karel.executor import NO_ACTION
 from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE, MOVE, PROGRAMS, TURN_LEFT
+from leaps.karel.world import (
+    EAST,
+    LANGUAGE,
+    MOVE,
+    PROGRAMS,
+    TURN_LEFT,
+    World,
+    clear,
+    place_karel,
+)
+from leaps.randomness import Stream
 from leaps.simulation import Arrays, Observation
 from leaps.tasks import Task
 
@@ -60,6 +72,43 @@ def test_comments_are_fine_in_what_is_evaluated() -> None:
 def test_no_episode_is_refused() -> None:
     with pytest.raises(ValueError, match="episodes must be at least 1"):
         evaluate(WALK, "maze", episodes=0)
+
+
+def test_no_program_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected at least one program, found none"):
+        evaluate([], "maze")
+
+
+def test_a_size_may_be_a_list() -> None:
+    size: Any = [14, 22]
+    assert evaluate(WALK, "clean-house", size=size).size == (14, 22)
+
+
+def place(stream: Stream, world: World) -> None:  # noqa: ARG001
+    clear(world)
+    place_karel(world, 1, 1, EAST)
+
+
+def spoiled(world: World, start: World) -> float:  # noqa: ARG001
+    """No number at the right wall, too much beside it."""
+    column, width = world.pose[1], world.ground.shape[1]
+    if column == width - 2:
+        return np.nan
+    return 1.5 if column == width - 3 else 0.5
+
+
+SPOILED = Task("spoiled", "stay where you are", (5, 9), (5, 5), place, spoiled)
+
+
+def test_a_value_that_is_no_number_is_refused() -> None:
+    message = "spoiled: a state's value must be a finite number, found nan"
+    assert evaluate("DEF run m( move m)", SPOILED).mean_return[0] == 0.5
+    with pytest.raises(ValueError, match=message):
+        evaluate(WALK, SPOILED)
+    with pytest.raises(ValueError, match=message):
+        evaluate_policy(Walker(), SPOILED, horizon=6)
+    with pytest.raises(ValueError, match="spoiled: a state's value must be at most 1"):
+        evaluate_policy(Walker(), SPOILED, horizon=5)
 
 
 # Policies

@@ -1,7 +1,9 @@
 import os
-import resource
 import stat
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -9,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from leaps.files import write_atomically
+from leaps.files import locked, write_atomically
+from tests.disk import full_disk
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -18,17 +21,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def permissions(file: Path) -> int:
     return stat.S_IMODE(file.stat().st_mode)
-
-
-@contextmanager
-def full_disk(after: int) -> Iterator[None]:
-    """Let no file grow beyond so many bytes."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (after, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 @contextmanager
@@ -79,8 +71,9 @@ def test_who_reads_the_old_file_reads_on_in_it(tmp_path: Path) -> None:
 def test_when_the_disk_is_full_all_stays_as_it_was(tmp_path: Path, before: dict[str, bytes]) -> None:
     for name, content in before.items():
         (tmp_path / name).write_bytes(content)
-    with full_disk(after=1000), pytest.raises(OSError, match="File too large"):
+    with full_disk(after=1000), pytest.raises(OSError, match="File too large") as caught:
         write_atomically(tmp_path / "file", bytes(100_000))
+    assert caught.value.filename == str(tmp_path / "file")
     assert contents(tmp_path) == before
 
 
@@ -101,8 +94,9 @@ def test_when_the_last_step_fails_all_stays_as_it_was(
 def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    with pytest.raises(OSError, match="folder"):
+    with pytest.raises(OSError, match="folder") as caught:
         write_atomically(folder, b"new")
+    assert caught.value.filename == str(folder)  # not the one that it was to be moved from
     assert list(tmp_path.iterdir()) == [folder]
 
 
@@ -139,3 +133,37 @@ def test_a_file_that_was_there_keeps_its_permissions(tmp_path: Path, mode: int) 
     file.chmod(mode)
     write_atomically(file, b"new")
     assert (permissions(file), file.read_bytes()) == (mode, b"new")
+
+
+def test_one_at_a_time_is_in_a_locked_folder(tmp_path: Path) -> None:
+    inside, most, together = 0, 0, threading.Barrier(4)
+
+    def enter(_: int) -> None:
+        nonlocal inside, most
+        together.wait()
+        for _ in range(10):
+            with locked(tmp_path / "new"):
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0.001)
+                inside -= 1
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(enter, range(4)))
+    assert most == 1
+
+
+def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from leaps.files import locked\n"
+        "with locked(Path(sys.argv[1])): os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    with locked(tmp_path):
+        pass
+
+
+def test_without_locks_work_is_done_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with locked(tmp_path), locked(tmp_path):
+        pass

@@ -6,8 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from numba import types
 
 import leaps
+from leaps.jit import address_of, is_ours, jit
+from leaps.karel.world import clear
 
 PACKAGE = Path(leaps.__file__).parent
 
@@ -103,6 +106,76 @@ def test_a_kernel_is_kept_when_only_layers_above_it_have_changed(package: Path) 
         (package / file).write_text(source + "# touched\n")
         assert outdated() == reached, file
         (package / file).write_text(source)
+
+
+OWN_TASK = """
+import sys
+from leaps.karel.world import EAST, clear, place_karel
+from leaps.randomness import uniform
+from leaps.jit import jit
+from leaps.tasks import Task
+from density_settings import ROWS
+
+DENSITY = float(sys.argv[1])
+
+@jit
+def is_marked(stream):
+    return uniform(stream) < DENSITY
+
+def sample(stream, world):
+    clear(world)
+    place_karel(world, 1, 1, EAST)
+    for row in range(1, 1 + ROWS):
+        world.markers[row, 2] = is_marked(stream)
+
+def value(world, start):
+    return float(ROWS) / 10
+
+task = Task("marked", "", (8, 8), (8, 8), sample, value)
+world = task.worlds(1, seed=0).world(0)
+from leaps.evaluate import evaluate
+print(world.markers.sum(), evaluate("DEF run m( move m)", task).returns[0, 0])
+"""
+
+
+def test_a_task_of_ones_own_sees_what_its_constants_are_now(tmp_path: Path) -> None:
+    """They are frozen into compiled code: from the command line, and from another file."""
+    script, settings = tmp_path / "density.py", tmp_path / "density_settings.py"
+    script.write_text(OWN_TASK)
+
+    def printed(density: str, rows: int) -> str:
+        settings.write_text(f"ROWS = {rows}\n" + "#" * rows)  # of another length, for Python's own cache
+        command = [sys.executable, str(script), density]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    assert printed("1.0", 3) == "3 0.3"
+    assert printed("0.0", 3) == "0 0.3"
+    assert printed("1.0", 5) == "5 0.5"
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_a_task_can_be_written_without_a_file() -> None:
+    """As in an interactive session, or a notebook."""
+    code = OWN_TASK.replace("from density_settings import ROWS", "ROWS = 4")
+    done = subprocess.run([sys.executable, "-", "1"], input=code, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "4 0.4"
+
+
+def number_in_words(x: int) -> int:
+    return {"one": 1, "two": [2]}["one" if x else "two"]  # type: ignore[return-value]
+
+
+def test_what_cannot_be_compiled_is_pointed_at() -> None:
+    message = r"test_jit.py, line \d+: number_in_words can't be compiled: "
+    with pytest.raises(ValueError, match=message):
+        address_of(number_in_words, types.int64(types.int64))
+
+
+def test_the_packages_own_functions_are_kept_on_disk() -> None:
+    assert is_ours(clear)
+    assert not is_ours(output_of)
+    assert jit(clear.py_func)._cache._cache_file is not None  # type: ignore[attr-defined]
 
 
 def test_nothing_else_in_the_package_compiles() -> None:

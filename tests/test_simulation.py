@@ -1,13 +1,26 @@
 """Worlds that step together do what the executor does, one action after another."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from leaps.evaluate import compile_programs
+from leaps.evaluate import compile_programs, evaluate, evaluate_policy
 from leaps.karel.executor import NO_ACTION, run
 from leaps.karel.interpreter import Outcome
-from leaps.simulation import Simulation
-from leaps.tasks import TASKS, get
+from leaps.karel.world import (
+    MOVE,
+    PUT_MARKER,
+    TURN_LEFT,
+    TURN_RIGHT,
+    World,
+    place_karel,
+)
+from leaps.randomness import Stream, below
+from leaps.simulation import BLIND_TO_HEADING, Observation, Simulation
+from leaps.tasks import TASKS, VARIANTS, Task, get
+from tests.karel.tricky import COMPASS, PORTAL
 
 PROGRAM = (
     "DEF run m( WHILE c( noMarkersPresent c) w( move IF c( rightIsClear c) i( turnRight i) "
@@ -65,3 +78,99 @@ def test_other_worlds_than_there_is_room_for_are_refused() -> None:
 def test_a_horizon_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="the horizon must be at least 1, found 0"):
         Simulation(get("maze"), 1, horizon=0)
+
+
+class Turning:
+    """A policy that turns right all the time."""
+
+    observation: Observation = "perceptions"
+
+    def check(self, task: Task, size: tuple[int, int]) -> None:
+        """Turn anywhere."""
+
+    def begin(self, count: int) -> None:
+        """Remember nothing."""
+
+    def act(self, observations: NDArray[np.uint8]) -> NDArray[np.int64]:
+        return np.full(len(observations), TURN_RIGHT, np.int64)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 5, 40, 41])
+def test_a_policy_that_turns_earns_what_a_program_that_turns_earns(horizon: int) -> None:
+    turning = "DEF run m( WHILE c( noMarkersPresent c) w( turnRight w) m)"
+    ours = evaluate_policy(Turning(), COMPASS, episodes=3, horizon=horizon)
+    theirs = evaluate(turning, COMPASS, episodes=3, horizon=horizon)
+    assert ours.returns.tolist() == theirs.returns.tolist() == [[float(horizon % 4 == 1)] * 3]
+
+
+def test_a_horizon_that_an_evaluation_could_not_tell_is_refused() -> None:
+    for horizon in (2**31, 2**33):
+        with pytest.raises(ValueError, match="a horizon is 0 to 2,147,483,647, found"):
+            evaluate_policy(Turning(), COMPASS, horizon=horizon)
+        with pytest.raises(ValueError, match="a horizon is 0 to 2,147,483,647, found"):
+            evaluate("DEF run m( move m)", COMPASS, horizon=horizon)
+
+
+def test_each_turn_pays_what_it_changes() -> None:
+    simulation = Simulation(COMPASS, 1)
+    simulation.place(COMPASS.worlds(1, seed=0))
+    actions = [
+        TURN_RIGHT,
+        TURN_RIGHT,
+        TURN_LEFT,
+        PUT_MARKER,
+        MOVE,
+        MOVE,
+        MOVE,
+        MOVE,
+    ]  # from (1, 1), 4 cells high
+    rewards = [simulation.advance(np.array([a]), np.ones(1, np.bool_))[0][0] for a in actions]
+    assert rewards == [1, -1, 1, 0, 0, 0, 0, -1]  # the last move is blocked, so Karel turns around
+
+
+@pytest.mark.parametrize("name", [*TASKS, *VARIANTS])
+def test_the_values_of_our_tasks_do_not_ask_where_karel_faces(name: str) -> None:
+    """Or they must not be in BLIND_TO_HEADING."""
+    task = get(name)
+    assert task.value in BLIND_TO_HEADING
+    worlds = task.worlds(20, seed=5)
+    texts = [f"DEF run m( REPEAT R={n} r( move pickMarker r) move turnLeft putMarker m)" for n in range(5)]
+    final = run(compile_programs(texts), worlds, 50, task.hooks, want_final=True).final
+    assert final is not None
+    for number in range(final.count):
+        world, start = final.world(number), worlds.world(number % 20)
+        values = set()
+        for heading in range(4):
+            world.pose[2] = heading
+            values.add(task.value(world, start))
+        assert len(values) == 1
+
+
+def sample_sloppily(stream: Stream, world: World) -> None:
+    """Draw no more than has to be, in the belief that all else is 0."""
+    height, width = world.ground.shape
+    world.ground[0], world.ground[height - 1] = 1, 1
+    world.ground[:, 0], world.ground[:, width - 1] = 1, 1
+    world.ground[2, 1 + below(stream, width - 2)] = 1
+    place_karel(world, 1, 1, 1)
+
+
+def test_nothing_is_left_in_a_world_that_begins_anew() -> None:
+    task = replace(PORTAL, sample=sample_sloppily, memory=1)
+    simulation = Simulation(task, 1)
+    everyone = np.ones(1, np.bool_)
+    for stream in range(6):
+        simulation.seed(0, 3, stream)
+        simulation.renew(everyone)
+        fresh = task.worlds(1, seed=3, first=stream)
+        for ours, theirs in zip(simulation.worlds, fresh, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        simulation.advance(np.array([PUT_MARKER]), everyone)
+        simulation.worlds.memory[:] = 7
+
+
+def test_before_worlds_are_drawn_nothing_can_happen() -> None:
+    simulation = Simulation(get("maze"), 3)
+    for _ in range(20):
+        simulation.advance(np.full(3, MOVE, np.int64), np.ones(3, np.bool_))
+    assert simulation.worlds.pose[:, :2].tolist() == [[1, 1]] * 3

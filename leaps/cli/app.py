@@ -45,7 +45,10 @@ ExpressionOption = Annotated[
     str | None,
     typer.Option("--expression", "-e", metavar="PROGRAM", help="The program itself, instead of a file."),
 ]
-TaskOption = Annotated[str, typer.Option("--task", "-t", help="Which task; `leaps tasks` lists them.")]
+TaskOption = Annotated[
+    str,
+    typer.Option("--task", "-t", help="Which task; `leaps tasks` lists them. FILE.py:NAME is one of yours."),
+]
 SeedOption = Annotated[
     int, typer.Option("--seed", "-s", min=0, help="Worlds are drawn from it: same seed, same worlds.")
 ]

@@ -101,6 +101,8 @@ class Rollouts:
 
 
 NO_ACTION = 255
+LONGEST = np.iinfo(np.int32).max
+"""actions that a rollout may take: more couldn't be told in `Rollouts.steps`"""
 GRAIN = 256
 """rollouts that are worth a thread of their own, if nothing is known of how long they are"""
 
@@ -200,7 +202,9 @@ def _run_range(
                 marked = _NOWHERE
                 if change & events:
                     set_pose(world, position, heading)
-                    if react(world, change, np.int64(before // width), np.int64(before % width)):
+                    over = react(world, change, np.int64(before // width), np.int64(before % width))
+                    position, heading = flat_pose(world)  # the task may have moved or turned Karel
+                    if over or ground[position] == EXIT:
                         outcome = _ENDED
                         break
             if change == MOVED and ground[position] == EXIT:
@@ -216,6 +220,12 @@ def _run_range(
             returns[program, number] = value(world, world_at(worlds, start))
         if len(final.pose) > 0:
             copy_world(here, 0, ends, index, cells, memory)
+
+
+def check_horizon(horizon: int) -> None:
+    """Refuse a horizon that `Rollouts` has no room for."""
+    if not 0 <= horizon <= LONGEST:
+        raise ValueError(f"a horizon is 0 to {LONGEST:,}, found {horizon:,}")
 
 
 def run(
@@ -236,8 +246,7 @@ def run(
     """
     if (compiled.entry < 0).any():
         raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
-    if horizon < 0:
-        raise ValueError(f"a horizon is 0 or more, found {horizon}")
+    check_horizon(horizon)
     if own_worlds and worlds.count % max(compiled.count, 1):
         raise ValueError(f"{worlds.count} worlds can't be shared out evenly among {compiled.count} programs")
     shape = (compiled.count, worlds.count // max(compiled.count, 1) if own_worlds else worlds.count)

@@ -148,9 +148,12 @@ class Run:
                 row, column, _ = self.world.place
                 change = apply(self.world, action)
                 self.steps += 1
-                ended = change == MOVED and self.world.ground[self.world.place[:2]] == EXIT
+                ended = False
                 if self.react is not None and change & self.events:
-                    ended |= self.react(self.world, change, row, column)
+                    ended = self.react(self.world, change, row, column)
+                # Only now: the task may have moved Karel, or made an exit where Karel stands.
+                if change & (MOVED | self.events):
+                    ended |= self.world.ground[self.world.place[:2]] == EXIT
                 yield Step(statement, path, tuple(self.tests), action, self.world)
                 self.tests.clear()
                 if ended:

@@ -46,9 +46,7 @@ class Objective:
         )
         assert rollouts.returns is not None
         self._steps = max(1.0, 0.9 * self._steps + 0.1 * float(rollouts.steps.mean()))
-        if not np.isfinite(rollouts.returns).all():
-            wrong = rollouts.returns[~np.isfinite(rollouts.returns)][0]
-            raise ValueError(f"{self.task.name}: a state's value must be a finite number, found {wrong}")
+        self.task.check_values(rollouts.returns)
         return rollouts.returns
 
     def scores(

@@ -213,6 +213,7 @@ def _record_all(
         first, last = before, before + 1
         if change & hooks.events:
             react(world, change, before // width, before % width)
+            position, heading = flat_pose(world)  # the task may have moved or turned Karel
             first, last = np.int64(0), np.int64(height * width)
         for cell in range(first, last):
             now = BECAME_WALL if ground[cell] == WALL else np.int64(markers[cell])

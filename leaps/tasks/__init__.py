@@ -8,6 +8,7 @@ from leaps.tasks.four_corner import FOUR_CORNER
 from leaps.tasks.harvester import HARVESTER, HARVESTER_SUBSETS
 from leaps.tasks.maze import MAZE, MAZE_FROM_CORNER
 from leaps.tasks.one_stroke import ONE_STROKE
+from leaps.tasks.own import split_name, task_in
 from leaps.tasks.seeder import SEEDER
 from leaps.tasks.snake import SNAKE
 from leaps.tasks.stair_climber import STAIR_CLIMBER
@@ -22,14 +23,25 @@ VARIANTS = {task.name: task for task in (MAZE_FROM_CORNER, HARVESTER_SUBSETS)}
 
 
 def get(name: str) -> Task:
-    """Find a task by name; `top-off@0.25` draws from a quarter of its configurations only."""
+    """Find a task by name, or one of your own by its file: `path/to/file.py:NAME`.
+
+    Either way, `top-off@0.25` draws from a quarter of its configurations only. A file is imported, so this is
+    for names that come from whoever runs the program; `named` is for all others.
+    """
+    found = split_name(name)
+    if found is None:
+        return named(name)
+    file, rest = found
+    variable, shared, share = rest.partition(SHARE)
+    task = task_in(file, variable)
+    return task.seen(_fraction(share)) if shared else task
+
+
+def named(name: str) -> Task:
+    """Find one of the tasks that come with the package, or a share of one."""
     name, shared, share = name.partition(SHARE)
     if shared:
-        try:
-            fraction = float(share)
-        except ValueError:
-            raise ValueError(f"expected a share of configurations after {SHARE}, found {share!r}") from None
-        return get(name).seen(fraction)
+        return named(name).seen(_fraction(share))
     known = {**TASKS, **VARIANTS}
     if name in known:
         return known[name]
@@ -41,4 +53,11 @@ def get(name: str) -> Task:
     raise ValueError(f"unknown task {name!r}; {hint}")
 
 
-__all__ = ["HARD", "PAPER", "TASKS", "VARIANTS", "Task", "get"]
+def _fraction(share: str) -> float:
+    try:
+        return float(share)
+    except ValueError:
+        raise ValueError(f"expected a share of configurations after {SHARE}, found {share!r}") from None
+
+
+__all__ = ["HARD", "PAPER", "TASKS", "VARIANTS", "Task", "get", "named"]

@@ -21,6 +21,7 @@ from leaps.randomness import Stream, below
 from leaps.tasks.task import Task
 
 DOOR_ROWS = (2, 3)
+SMALLEST = (6, 6)
 HAS_KEY, AT_GOAL, LOST, MEMORY = range(4)
 
 
@@ -60,14 +61,25 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
     return float(0.5 * world.memory[HAS_KEY] + 0.5 * world.memory[AT_GOAL] - world.memory[LOST])
 
 
+def obstacle(world: World) -> str | None:
+    """The door opens at its own place: that must not be in the border, or outside."""
+    height, width = world.size
+    if height < SMALLEST[0] or width < SMALLEST[1]:
+        return (
+            f"needs at least {SMALLEST[0]}x{SMALLEST[1]} cells (with the border wall), found {height}x{width}"
+        )
+    return None
+
+
 DOOR_KEY = Task(
     name="door-key",
     summary="fetch the key, go through the door it opens, and put a marker on the goal",
     size=(8, 8),
-    smallest=(6, 6),
+    smallest=SMALLEST,
     sample=sample,
     react=react,
     events=PICKED | PUT,
     memory=MEMORY,
     value=value,
+    obstacle=obstacle,
 )

@@ -108,6 +108,15 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
     return float(world.memory[EATEN] / FOODS - world.memory[LOST])
 
 
+def obstacle(world: World) -> str | None:
+    """The next food goes to a free cell, which is looked for until one is found: there must be one."""
+    free = (world.ground == FLOOR) & (world.markers == 0)
+    free[world.place[:2]] = False
+    if free.sum() < CAPACITY:
+        return f"needs at least {CAPACITY} empty cells, found {free.sum()}"
+    return None
+
+
 SNAKE = Task(
     name="snake",
     summary="eat twenty times, growing by one cell each time, without running into yourself",
@@ -119,4 +128,5 @@ SNAKE = Task(
     events=MOVED,
     memory=MEMORY,
     value=value,
+    obstacle=obstacle,
 )

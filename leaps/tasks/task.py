@@ -7,18 +7,25 @@ knows no task.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import NamedTuple
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
+from numbers import Real
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
+from numpy.typing import NDArray
 
-from leaps.jit import address_of, function_at, jit
+from leaps.dsl.text import parse
+from leaps.jit import address_of, function_at, is_ours, jit
 from leaps.karel.executor import REACT_TYPE, VALUE_TYPE, Hooks
-from leaps.karel.world import WORLD_TYPE, World, Worlds, world_at
+from leaps.karel.interpreter import Run
+from leaps.karel.physics import MOVED, PICKED, PUT
+from leaps.karel.world import LANGUAGE, WORLD_TYPE, World, Worlds, world_at
 from leaps.parallel import share
 from leaps.randomness import Stream, scramble, seed_stream
+from leaps.tasks.flaws import SOUND, find_flaw, flaw_of
 
 STREAM_TYPE = types.Array(types.uint64, 1, "C")
 SAMPLE_TYPE = types.void(STREAM_TYPE, WORLD_TYPE)
@@ -29,6 +36,16 @@ LARGEST = 1000
 """cells along a side that a world may have"""
 SHARE = "@"
 """stands between a task's name and the share of its configurations that are seen"""
+SMALLEST_SHARE = 0.01
+"""of a task's configurations: drawing from fewer takes longer and longer"""
+MOST_DRAWS = 1_000_000
+"""of one world, until one is seen; were all equally likely, a hundred would do for the smallest share"""
+SEEDS = 2**63
+"""how many there are: compiled code counts in 64 bits"""
+BEST = 1.0 + 1e-9
+"""what a state may be worth at most; shares may add up to a little more than 1"""
+REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
+"""does a bit of everything"""
 
 
 def nothing_more(stream: Stream, world: World) -> None:
@@ -45,12 +62,19 @@ def configuration_zero(world: World) -> int:  # noqa: ARG001
     return 0
 
 
+def nothing_against(world: World) -> str | None:  # noqa: ARG001
+    """Play in any world."""
+    return None
+
+
 class Sampler(NamedTuple):
     """How a task draws initial states: addresses of native functions."""
 
     sample: int
     begin: int
     configuration: int
+    checked: bool
+    """whether to look at each world drawn, as with tasks of one's own; those that ship are tested"""
 
 
 @dataclass(frozen=True)
@@ -84,6 +108,53 @@ class Task:
     """share of the configurations that `worlds` draws from"""
     variant_of: str | None = None
     """the task that this one differs from only in how a world is drawn"""
+    obstacle: Callable[[World], str | None] = nothing_against
+    """why a world drawn by hand can't be played, if so: "needs …, found …\""""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or set(self.name) & set("/\\:"):
+            raise ValueError(f"a task's name is not empty and has no '/', '\\\\' or ':'; found {self.name!r}")
+        for field in ("size", "smallest"):
+            size = getattr(self, field)
+            if len(size) != 2 or not all(3 <= side <= LARGEST for side in size):
+                raise ValueError(
+                    f"{self.name}: {field} must be a height and a width from 3 (with the border wall) "
+                    f"to {LARGEST}, found {size}"
+                )
+            object.__setattr__(self, field, (int(size[0]), int(size[1])))
+        if self.size[0] < self.smallest[0] or self.size[1] < self.smallest[1]:
+            raise ValueError(
+                f"{self.name}: size must be at least smallest, {_by(self.smallest)}, found {_by(self.size)}"
+            )
+        if self.memory < 0:
+            raise ValueError(f"{self.name}: memory must be 0 or more, found {self.memory}")
+        if not 0 <= self.events <= MOVED | PICKED | PUT:
+            raise ValueError(f"{self.name}: events must be of MOVED, PICKED and PUT, found {self.events}")
+        if not SMALLEST_SHARE <= self.seen_share <= 1:
+            raise ValueError(
+                f"{self.name}: the share of seen configurations must be from {SMALLEST_SHARE} to 1, "
+                f"found {self.seen_share}"
+            )
+        for function in self._functions:
+            if not isinstance(function, FunctionType):
+                raise ValueError(
+                    f"{self.name}: expected plain Python functions, which are compiled when they are needed; "
+                    f"found {function!r}"
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out addresses of compiled functions, which mean nothing in another process."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def _functions(self) -> list[Callable[..., Any]]:
+        """What is compiled."""
+        return [self.sample, self.value, self.begin, self.react, self.configuration]
+
+    @property
+    def ships(self) -> bool:
+        """Whether the task's functions come with the package, which are tested."""
+        return all(map(is_ours, self._functions))
 
     def horizon(self, size: tuple[int, int] | None = None) -> int:
         """How many actions a rollout may take: ten times the cells of the grid."""
@@ -95,18 +166,27 @@ class Task:
         if size is None:
             return self.size
         height, width = size
-        if not self.resizable and size != self.size:
-            raise ValueError(
-                f"{self.name} is one fixed flat of {self.size[0]}x{self.size[1]}; found {height}x{width}"
-            )
+        if not self.resizable and (height, width) != self.size:
+            raise ValueError(f"{self.name} is one fixed flat of {_by(self.size)}; found {_by(size)}")
         if height < self.smallest[0] or width < self.smallest[1]:
             raise ValueError(
-                f"{self.name} needs at least {self.smallest[0]}x{self.smallest[1]} cells "
-                f"(with the border wall), found {height}x{width}"
+                f"{self.name} needs at least {_by(self.smallest)} cells "
+                f"(with the border wall), found {_by(size)}"
             )
         if max(size) > LARGEST:
-            raise ValueError(f"a world has at most {LARGEST} cells a side, found {height}x{width}")
-        return size
+            raise ValueError(f"a world has at most {LARGEST} cells a side, found {_by(size)}")
+        return height, width
+
+    def check_values(self, values: NDArray[np.float64]) -> None:
+        """Refuse what no state can be worth."""
+        if not values.size or (values.min() > -np.inf and values.max() <= BEST):  # NaN would be in both
+            return
+        if not np.isfinite(values).all():
+            wrong = values[~np.isfinite(values)][0]
+            raise ValueError(f"{self.name}: a state's value must be a finite number, found {wrong}")
+        raise ValueError(
+            f"{self.name}: a state's value must be at most 1, which is perfect; found {values.max()}"
+        )
 
     def seen(self, fraction: float) -> "Task":
         """The same task, drawing only from a fixed share of its initial configurations.
@@ -115,8 +195,6 @@ class Task:
         """
         if self.configuration_bits is None:
             raise ValueError(f"{self.name} has no configurations to split; top-off and harvester-subsets do")
-        if not 0 < fraction <= 1:
-            raise ValueError(f"the share of seen configurations must be in (0, 1], found {fraction}")
         return replace(
             self,
             name=f"{self.name}{SHARE}{fraction:g}",
@@ -127,41 +205,103 @@ class Task:
     @cached_property
     def hooks(self) -> Hooks:
         """React and value as the executor takes them."""
+        rehearse(self)
         return Hooks(self.events, address_of(self.react, REACT_TYPE), address_of(self.value, VALUE_TYPE))
-
-    def worlds(self, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0) -> Worlds:
-        """Draw initial states. World `i` depends on the seed and on `first + i` alone."""
-        if seed < 0:
-            raise ValueError(f"a seed is 0 or more, found {seed}")
-        size = self.check_size(size)
-        worlds = Worlds.empty(count, size, self.memory)
-        sampler = self.sampler
-        bits = self.configuration_bits(size) if self.configuration_bits else 0
-        share(
-            lambda start, stop: _draw_range(sampler, worlds, seed, first, bits, self.seen_share, start, stop),
-            count,
-            grain=64,
-        )
-        return worlds
 
     @cached_property
     def sampler(self) -> Sampler:
         """Sample and begin as compiled code takes them."""
+        rehearse(self)
         return Sampler(
             address_of(self.sample, SAMPLE_TYPE),
             address_of(self.begin, SAMPLE_TYPE),
             address_of(self.configuration, CONFIGURATION_TYPE),
+            not self.ships,
         )
+
+    def worlds(self, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0) -> Worlds:
+        """Draw initial states. World `i` depends on the seed and on `first + i` alone."""
+        _check_seed(seed)
+        if count < 0 or not 0 <= first <= SEEDS - 1 - count:
+            raise ValueError(f"worlds are numbered from 0 to 2^63 - 1, found {count} from {first} on")
+        size = self.check_size(size)
+        worlds = Worlds.empty(count, size, self.memory)
+        sampler = self.sampler
+        bits = self.configuration_bits(size) if self.configuration_bits else 0
+
+        def draw(start: int, stop: int) -> None:
+            _draw_range(sampler, worlds, seed, first, bits, self.seen_share, start, stop)
+
+        try:
+            share(draw, count, grain=64)
+        except ValueError:
+            for index in range(count):  # one by one, to see which of them it is
+                try:
+                    draw(index, index + 1)
+                except ValueError as error:
+                    flaw = flaw_of(worlds.world(index)) or str(error)
+                    place = f"world {first + index} of seed {seed}, {_by(size)}"
+                    raise ValueError(f"{self.name}: {place}: {flaw}") from None
+            raise
+        return worlds
 
     def prepare(self, world: World, seed: int = 0) -> World:
         """Make a world drawn by hand playable: a copy with the task's exits and memory set up."""
+        _check_seed(seed)
+        self.check_world(world)
+        if obstacle := self.obstacle(world):
+            raise ValueError(f"{self.name} {obstacle}")
         playable = World(
             world.ground.copy(), world.markers.copy(), world.pose.copy(), np.zeros(self.memory, np.int64)
         )
         stream = np.zeros(1, np.uint64)
         seed_stream(stream, seed, 0)
         self.begin(stream, playable)
+        self.check_world(playable)
         return playable
+
+    def check_world(self, world: World) -> None:
+        """Say what is wrong with a world, if it can't be played in at all."""
+        if flaw := flaw_of(world):
+            raise ValueError(f"{self.name}: {flaw}")
+
+
+@cache
+def rehearse(task: Task) -> None:
+    """Play in one world of a task of one's own, in plain Python, where an error is seen.
+
+    Compiled code has no way to pass it on: it would count the state as worth 0.
+    """
+    if task.ships:
+        return
+    stream = np.zeros(1, np.uint64)
+    seed_stream(stream, 0, 0)
+    world = Worlds.empty(1, task.size, task.memory).world(0)
+    task.sample(stream, world)
+    task.check_world(world)
+    task.configuration(world)
+    task.begin(stream, world)
+    task.check_world(world)
+    start = world.clone()
+    _look_at_value(task, world, start)
+    for _ in Run(parse(REHEARSAL, LANGUAGE), world, task.horizon(), task.react, task.events):
+        task.check_world(world)
+        _look_at_value(task, world, start)
+
+
+def _look_at_value(task: Task, world: World, start: World) -> None:
+    value = task.value(world, start)
+    if not isinstance(value, Real | np.bool_):
+        raise ValueError(f"{task.name}: a state's value must be a finite number, found {value!r}")
+
+
+def _by(size: tuple[int, int]) -> str:
+    return f"{size[0]}x{size[1]}"
+
+
+def _check_seed(seed: int) -> None:
+    if not 0 <= seed < SEEDS:
+        raise ValueError(f"a seed is 0 or more and below 2^63, found {seed}")
 
 
 @jit
@@ -184,11 +324,17 @@ def is_seen(configuration: int, bits: int, fraction: float) -> bool:
 def draw_world(sampler: Sampler, stream: Stream, world: World, bits: int, seen_share: float) -> None:
     """Draw one initial state, among the seen configurations."""
     sample, configuration = sample_at(sampler.sample), configuration_at(sampler.configuration)
-    while True:
+    for _ in range(MOST_DRAWS):
         sample(stream, world)
+        if sampler.checked and find_flaw(world)[0] != SOUND:  # now: `begin` may index by what it finds
+            raise ValueError("the task drew a world that can't be played")
         if seen_share >= 1.0 or is_seen(configuration(world), bits, seen_share):
             break
+    else:
+        raise ValueError("the task draws hardly any of its seen configurations")
     sample_at(sampler.begin)(stream, world)
+    if sampler.checked and find_flaw(world)[0] != SOUND:
+        raise ValueError("the task began in a world that can't be played")
 
 
 @jit

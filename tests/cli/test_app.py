@@ -1,5 +1,6 @@
 """What all commands share: help, versions, sizes, and where a program comes from."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -44,3 +45,51 @@ def test_a_program_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None
     file = tmp_path / "walk.karel"
     file.write_text(WALK, encoding="utf-8-sig")
     assert read_program(file, None) == read_program(None, WALK)
+
+
+OWN_TASK = """
+from leaps.karel.world import EAST, clear, place_karel
+from leaps.tasks import Task
+
+def sample(stream, world):
+    clear(world)
+    place_karel(world, 1, 1, EAST)
+
+def value(world, start):
+    return 1.0 if world.pose[1] == world.ground.shape[1] - 2 else 0.0
+
+def wrong(world, start):
+    return [1][world.ground.shape[0]]
+
+EASTWARDS = Task("eastwards", "walk to the right", (5, 9), (5, 9), sample, value)
+WRONG = Task("wrong", "walk to the right", (5, 9), (5, 9), sample, wrong)
+"""
+
+
+def test_a_task_may_be_one_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN_TASK)
+    done = leaps("run", "-e", WALK, "--task", f"{tmp_path}/mine.py:EASTWARDS", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    assert (report["task"], report["mean_return"]) == ("eastwards", 1.0)
+
+
+def test_what_is_wrong_with_a_file_is_said_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN_TASK + "\n1 / 0\n")
+    done = leaps("run", "-e", WALK, "--task", f"{tmp_path}/mine.py:EASTWARDS")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: {tmp_path}/mine.py, line 18: ZeroDivisionError: division by zero\n"
+
+
+def test_what_is_wrong_with_a_tasks_function_is_shown_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN_TASK)
+    done = leaps("run", "-e", WALK, "--task", f"{tmp_path}/mine.py:WRONG")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert 'mine.py", line 13, in wrong' in done.stderr
+    assert done.stderr.endswith("IndexError: list index out of range\n")
+
+
+def test_a_seed_that_is_too_large_is_refused() -> None:
+    done = leaps("run", "-e", WALK, "--task", "maze", "--seed", "99999999999999999999")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: a seed is 0 or more and below 2^63, found 99999999999999999999\n"

@@ -1,5 +1,7 @@
 """The fast twin does what the readable one does, on everything."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,11 +11,14 @@ from leaps import parallel
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, Program, Repeat, While, tokens_of, walk
 from leaps.dsl.text import build, parse
+from leaps.env import KarelEnv
 from leaps.evaluate import compile_programs
-from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, replay, run
+from leaps.karel.executor import LONGEST, NO_ACTION, Rollouts, compile_karel, replay, run
 from leaps.karel.interpreter import Outcome, Run
-from leaps.karel.world import LANGUAGE, PROGRAMS, World, Worlds, random_worlds
-from leaps.tasks import TASKS
+from leaps.karel.physics import MOVED, PICKED, PUT
+from leaps.karel.world import EXIT, LANGUAGE, PROGRAMS, World, Worlds, random_worlds
+from leaps.tasks import TASKS, Task
+from tests.karel.tricky import PORTAL, TRICKY
 from tests.strategies import programs, same, worlds
 
 
@@ -69,8 +74,74 @@ def test_executor_and_interpreter_agree_on_every_task(name: str) -> None:
             assert same(fast.final.world(row * 2 + number), world)
 
 
+def assert_all_ways_agree(program: Program, start: World, horizon: int, task: Task) -> None:
+    """Hold the executor, what it recorded and films show, and the environment to the interpreter."""
+    final = start.clone()
+    course = Run(program, final, horizon, task.react, task.events)
+    actions = [step.action for step in course]
+    value = task.value(final, start)
+
+    starts, compiled = Worlds.stack([start]), compile_programs(program)
+    fast = run(compiled, starts, horizon, task.hooks, want_final=True)
+    recorded = run(compiled, starts, horizon, task.hooks, want_final=True, want_actions=True)
+    for rollouts in (fast, recorded):
+        assert rollouts.final is not None
+        assert rollouts.returns is not None
+        assert (rollouts.steps[0, 0], rollouts.outcome[0, 0]) == (len(actions), course.outcome)
+        assert same(rollouts.final.world(0), final)
+        assert rollouts.returns[0, 0] == value
+    assert recorded.actions is not None
+    assert recorded.actions[0, 0, : len(actions)].tolist() == actions
+    assert same(replay(starts, recorded.actions[0], task.hooks).world(horizon), final)
+
+    env = KarelEnv(task, size=start.size, horizon=horizon)
+    env.simulation.place(starts)
+    stepped = [env.step(action) for action in actions]
+    assert same(env.world, final)
+    for number, (_, _, terminated, truncated, _) in enumerate(stepped, start=1):
+        last = number == len(actions)
+        assert terminated == (last and course.outcome == Outcome.ENDED)
+        assert truncated == (number == horizon and not terminated)
+    if actions:
+        assert sum(reward for _, reward, *_ in stepped) == value
+
+
+@settings(max_examples=500)
+@given(programs, worlds(), st.integers(1, 120), st.integers(1, MOVED | PICKED | PUT))
+def test_all_ways_to_run_agree_on_a_task_that_moves_and_turns_karel_and_makes_exits(
+    program: Program, world: World, horizon: int, events: int
+) -> None:
+    assert_all_ways_agree(program, TRICKY.prepare(world), horizon, replace(TRICKY, events=events))
+
+
+def test_a_task_that_moves_karel_is_the_same_task_to_all() -> None:
+    start = PORTAL.worlds(1, seed=0).world(0)
+    for text in ("DEF run m( move m)", "DEF run m( move turnLeft move putMarker m)"):
+        assert_all_ways_agree(parse(text, LANGUAGE), start, 20, PORTAL)
+    returns = run(compile_programs("DEF run m( move m)"), Worlds.stack([start]), 20, PORTAL.hooks).returns
+    assert returns is not None
+    assert returns[0, 0] == 1.0
+
+
+def make_an_exit(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    world.ground[world.pose[0], world.pose[1]] = EXIT
+    return False
+
+
+@pytest.mark.parametrize(("action", "event"), [("move", MOVED), ("pickMarker", PICKED), ("putMarker", PUT)])
+def test_a_task_that_makes_an_exit_where_karel_stands_ends_the_rollout(action: str, event: int) -> None:
+    task = replace(TRICKY, react=make_an_exit, events=event)
+    start = task.prepare(ROOM)
+    start.markers[2, 2] = 1
+    program = parse(f"DEF run m( turnLeft {action} turnLeft m)", LANGUAGE)
+    assert_all_ways_agree(program, start, 20, task)
+    course = Run(program, start.clone(), 20, task.react, task.events)
+    assert len(list(course)) == 2
+    assert course.outcome == Outcome.ENDED
+
+
 @pytest.mark.parametrize("horizon", [33, 64, 100, 641, 2003])
-@pytest.mark.parametrize("name", ["none", *TASKS])
+@pytest.mark.parametrize("name", ["none", "tricky", "portal", *TASKS])
 def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None:
     # What is recorded action by action is run in full; that is what agrees with the interpreter, see above.
     bodies = sample_programs(LANGUAGE, PROGRAMS, 1000, seed=31, max_length=40)
@@ -85,7 +156,8 @@ def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None
     if name == "none":
         starts, hooks = random_worlds(4, seed=32), None
     else:
-        starts, hooks = TASKS[name].worlds(4, seed=32), TASKS[name].hooks
+        task = {"tricky": TRICKY, "portal": PORTAL}.get(name) or TASKS[name]
+        starts, hooks = task.worlds(4, seed=32), task.hooks
     fast = run(compiled, starts, horizon, hooks, want_final=True)
     full = run(compiled, starts, horizon, hooks, want_final=True, want_actions=True)
     assert (full.outcome == Outcome.CUT_OFF).mean() > 0.05
@@ -133,6 +205,18 @@ def test_a_program_that_ends_with_its_last_allowed_action_has_halted() -> None:
         Outcome(executed("DEF run m( turnLeft turnLeft turnLeft m)", ROOM, 2).outcome[0, 0])
         == Outcome.CUT_OFF
     )
+
+
+def test_a_horizon_that_steps_could_not_tell_is_refused() -> None:
+    endless = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"
+    assert executed_steps(endless, LONGEST) == LONGEST
+    for horizon in (LONGEST + 1, 2**33, -1):
+        with pytest.raises(ValueError, match="a horizon is 0 to 2,147,483,647, found"):
+            executed_steps(endless, horizon)
+
+
+def executed_steps(text: str, horizon: int) -> int:
+    return int(run(compile_programs(text), Worlds.stack([ROOM]), horizon).steps[0, 0])
 
 
 def test_the_worlds_given_stay_as_they_were() -> None:

@@ -1,5 +1,6 @@
 """What comes in is checked before anything is computed with it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,6 +92,19 @@ def test_a_task_that_is_none_or_would_take_for_ever_is_refused(name: str) -> Non
     with pytest.raises(RequestError) as caught:
         find_task(name)
     assert len(str(caught.value)) < 200
+
+
+def test_a_task_is_never_taken_from_a_file(tmp_path: Path) -> None:
+    """That would import it."""
+    trace = tmp_path / "t"
+    (tmp_path / "a.py").write_text(f"open({str(trace)!r}, 'w').close()")
+    with pytest.raises(RequestError):
+        find_task(f"{tmp_path}/a.py:A")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        with pytest.raises(RequestError, match=r"unknown task 'a.py:A'"):
+            find_task("a.py:A")
+    assert not trace.exists()
 
 
 def test_a_size_fits_its_task() -> None:

@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 
 from leaps.karel.interpreter import Outcome
-from leaps.karel.world import WALL
+from leaps.karel.world import WALL, World
 from leaps.tasks.door_key import DOOR_KEY
 from tests.tasks.play import play
 
@@ -56,3 +57,9 @@ def test_key_and_karel_are_left_and_the_goal_right_of_the_wall() -> None:
     assert (worlds.markers[np.arange(3000), worlds.pose[:, 0], worlds.pose[:, 1]] == 0).all()
     assert (left.sum(axis=0)[1:-1] > 0).all()
     assert (right.sum(axis=0)[1:-1] > 0).all()
+
+
+def test_a_world_without_room_for_the_door_is_refused() -> None:
+    """It would open in the border, or outside of the world."""
+    with pytest.raises(ValueError, match=r"door-key needs at least 6x6 cells .*, found 3x5"):
+        DOOR_KEY.prepare(World.parse("#####\n#>1.#\n#####"))

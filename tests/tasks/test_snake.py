@@ -77,3 +77,17 @@ def test_the_foods_of_a_rollout_follow_from_its_world() -> None:
     assert first.final is not None
     assert second.final is not None
     assert np.array_equal(first.final.markers, second.final.markers)
+
+
+@pytest.mark.parametrize("picture", ["####\n#>1#\n####", "#######\n" + "#11111#\n" * 4 + "#>1111#\n#######"])
+def test_a_world_without_room_for_food_is_refused(picture: str) -> None:
+    """The next food is looked for until there is a place: that would be for ever."""
+    with pytest.raises(ValueError, match="snake needs at least 23 empty cells, found 0"):
+        SNAKE.prepare(World.parse(picture))
+
+
+def test_a_world_with_just_enough_room_is_played() -> None:
+    nearly = ["#######", "#11...#"] + ["#.....#"] * 4 + ["#######"]
+    assert SNAKE.prepare(World.of(nearly, 1, 1, 1)).memory.size > 0
+    with pytest.raises(ValueError, match="found 22"):
+        SNAKE.prepare(World.of(nearly, 1, 3, 1))

@@ -1,0 +1,58 @@
+"""What a world must be for compiled code, which indexes without looking: walled, and Karel inside.
+
+A task of one's own may draw anything; what it draws is looked at before anybody plays there.
+"""
+
+from leaps.jit import jit
+from leaps.karel.world import EXIT, MAX_MARKERS, WALL, World
+
+SOUND, OPEN, OUTSIDE, IN_WALL, HEADING, GROUND, MARKERS = range(7)
+_SAID = {
+    OPEN: "expected wall all around (`clear` makes it), found none at ({row}, {column})",
+    OUTSIDE: "expected Karel within the border (`place_karel`), found it at ({row}, {column})",
+    IN_WALL: "expected Karel on a free cell (`place_karel`), found it in a wall at ({row}, {column})",
+    HEADING: "expected a heading from 0 to 3, found {found}",
+    GROUND: "expected ground that is FLOOR, WALL or EXIT, found {found} at ({row}, {column})",
+    MARKERS: "expected 0 to {most} markers in a cell, found {found} at ({row}, {column})",
+}
+
+
+@jit
+def find_flaw(world: World) -> tuple[int, int, int]:
+    """Look whether a world is sound: what is wrong, if anything, and the row and column where."""
+    height, width = world.ground.shape
+    for column in range(width):
+        for row in (0, height - 1):
+            if world.ground[row, column] != WALL:
+                return OPEN, row, column
+    for row in range(height):
+        for column in (0, width - 1):
+            if world.ground[row, column] != WALL:
+                return OPEN, row, column
+    karel_row, karel_column = world.pose[0], world.pose[1]
+    if not (0 < karel_row < height - 1 and 0 < karel_column < width - 1):
+        return OUTSIDE, karel_row, karel_column
+    if world.ground[karel_row, karel_column] == WALL:
+        return IN_WALL, karel_row, karel_column
+    if not 0 <= world.pose[2] < 4:
+        return HEADING, karel_row, karel_column
+    for row in range(height):
+        for column in range(width):
+            if world.ground[row, column] > EXIT:
+                return GROUND, row, column
+            if world.markers[row, column] > MAX_MARKERS:
+                return MARKERS, row, column
+    return SOUND, 0, 0
+
+
+def flaw_of(world: World) -> str | None:
+    """Say what is wrong with a world, if anything."""
+    flaw, row, column = find_flaw(world)
+    if flaw == SOUND:
+        return None
+    found: object = None
+    if flaw == HEADING:
+        found = world.pose[2]
+    elif flaw in (GROUND, MARKERS):
+        found = (world.ground if flaw == GROUND else world.markers)[row, column]
+    return _SAID[flaw].format(row=row, column=column, found=found, most=MAX_MARKERS)
