@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from leaps.registration import register_environments
 
 if TYPE_CHECKING:
+    from leaps.analysis.repair import Repair
     from leaps.search.solve import Solution
 
 __version__ = "0.1.0"
@@ -22,3 +23,10 @@ def solve(task: Any, method: str = "climbs", seed: int = 0, **settings: Any) -> 
     from leaps.search.solve import solve as search  # what it needs takes a second to import
 
     return search(task, method, seed, **settings)
+
+
+def repair(program: Any, task: Any, edits: int = 3, **settings: Any) -> "Repair":
+    """Make a program better with a few edits; see `leaps.analysis.repair.repair`."""
+    from leaps.analysis.repair import repair as search
+
+    return search(program, task, edits, **settings)

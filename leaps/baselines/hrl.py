@@ -20,9 +20,10 @@ from safetensors.torch import load_file, save
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
-from leaps.baselines.networks import SMALLEST, GridEncoder
+from leaps.baselines.networks import SMALLEST, GridEncoder, check_seen
 from leaps.baselines.replay import BitReplay
 from leaps.baselines.sac import BriskSAC
+from leaps.baselines.settings import check_finite
 from leaps.baselines.skills import Actions, SkillDecoder, Skills, SkillsConfig, lengths_of, load_skills
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.vec_env import KarelVecEnv, Stepped
@@ -71,6 +72,7 @@ class HRLConfig:
     here, and would take more updates to fall than many a training has"""
 
     def __post_init__(self) -> None:
+        check_finite(self)
         for name in ("updates", "worlds", "batch", "replay", "hidden"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
@@ -174,11 +176,7 @@ class SkillPolicy:
         self.begin(0)
 
     def check(self, task: Task, size: tuple[int, int]) -> None:
-        if self.size is not None and size != self.size:
-            raise ValueError(
-                f"this policy sees grids of {self.size[0]}x{self.size[1]} and nothing else; "
-                f"{task.name} was asked for at {size[0]}x{size[1]}"
-            )
+        check_seen(self.size, task, size)
 
     def begin(self, count: int) -> None:
         self._sequences = np.zeros((count, 0), np.uint8)

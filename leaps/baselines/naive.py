@@ -17,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from leaps.baselines.settings import check_finite
 from leaps.behaviour import HORIZON, match
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.text import PREFIX
@@ -60,13 +61,14 @@ class NaiveConfig:
     """longer gradients are shortened to this"""
 
     def __post_init__(self) -> None:
+        check_finite(self)
         for name in ("batch", "hidden", "steps", "epochs", "minibatches"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
         for name in ("initial_entropy", "final_entropy", "learning_rate", "clip", "gradient_norm"):
-            if not 0 < getattr(self, name) < np.inf:
+            if getattr(self, name) <= 0:
                 raise ValueError(f"{name} must be above 0, found {getattr(self, name)}")
-        if not 0 <= self.value_weight < np.inf:
+        if self.value_weight < 0:
             raise ValueError(f"value_weight must be 0 or more, found {self.value_weight}")
         if self.minibatches > self.batch:
             raise ValueError(f"batch={self.batch} can't be cut into minibatches={self.minibatches}")

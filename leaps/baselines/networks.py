@@ -6,8 +6,19 @@ from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import Tensor, nn
 
+from leaps.tasks import Task
+
 SMALLEST = 5
 """cells along a side of the smallest world that the two convolutions fit into"""
+
+
+def check_seen(seen: tuple[int, int] | None, task: Task, size: tuple[int, int]) -> None:
+    """Refuse worlds of another size than a policy can see; None sees any."""
+    if seen is not None and size != seen:
+        raise ValueError(
+            f"this policy sees grids of {seen[0]}x{seen[1]} and nothing else; "
+            f"{task.name} was asked for at {size[0]}x{size[1]}"
+        )
 
 
 class GridEncoder(BaseFeaturesExtractor):

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from safetensors import SafetensorError
 
-from leaps.baselines.hrl import read_skill_policy
+from leaps.baselines.hrl import SkillPolicy, read_skill_policy
 from leaps.baselines.ppo import NeuralPolicy, Origin, read_neural_policy, read_origin
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.viper import read_tree_policy
@@ -33,10 +33,12 @@ ORIGINS: dict[str, Reader[Origin]] = {"drl-abs": read_origin}
 
 
 def load_policy(folder: Path, device: str = "cpu") -> Policy:
-    """Read the policy that was trained in this folder, to act; a network on this device."""
+    """Read the policy that was trained in this folder, to act; its network on this device."""
     policy = _load(folder, POLICIES)
     if isinstance(policy, NeuralPolicy):
         policy.network.to(device)
+    elif isinstance(policy, SkillPolicy):  # skills are decoded by compiled code, wherever they are chosen
+        policy.actor.to(device)
     return policy
 
 

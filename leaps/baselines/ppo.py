@@ -18,8 +18,9 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
-from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder, Remembering
+from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder, Remembering, check_seen
 from leaps.baselines.patchwork import Patchwork
+from leaps.baselines.settings import check_finite
 from leaps.baselines.train import POLICY_FILE, named
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.evaluate import evaluate_policy
@@ -56,6 +57,7 @@ class PPOConfig:
     """units of each layer of a policy on perceptions: its LSTM, and two layers more"""
 
     def __post_init__(self) -> None:
+        check_finite(self)
         for name in ("epochs", "unroll", "worlds", "batch", "hidden", "memory"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
@@ -130,11 +132,7 @@ class NeuralPolicy:
         self.begin(0)
 
     def check(self, task: Task, size: tuple[int, int]) -> None:
-        if self.size is not None and size != self.size:
-            raise ValueError(
-                f"this policy sees grids of {self.size[0]}x{self.size[1]} and nothing else; "
-                f"{task.name} was asked for at {size[0]}x{size[1]}"
-            )
+        check_seen(self.size, task, size)
 
     def begin(self, count: int) -> None:
         self._rng = np.random.default_rng(self.seed)

@@ -5,7 +5,6 @@ programs and states: what was done, up to 100 actions.
 """
 
 import hashlib
-import io
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leaps import __version__
+from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
 from leaps.baselines.skills import (
     ACTIONS,
     END,
@@ -29,7 +28,6 @@ from leaps.baselines.skills import (
     save_skills,
 )
 from leaps.dataset import Dataset
-from leaps.files import write_atomically
 
 SKILLS_FILE, CHECKPOINT_FILE = "skills.safetensors", "checkpoint.pt"
 SAVE_EVERY = 10.0
@@ -160,39 +158,25 @@ class SkillsTrainer:
 
     def save(self, file: Path) -> None:
         """Write all that the next update depends on."""
-        buffer = io.BytesIO()
-        torch.save(
-            {
-                "version": __version__,
-                "config": asdict(self.config) | {"data": self._said},
-                "update": self.update,
-                "skills": self.skills.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
-            },
-            buffer,
-        )
-        write_atomically(file, buffer.getvalue())
+        state = {
+            "config": asdict(self.config) | {"data": self._said},
+            "update": self.update,
+            "skills": self.skills.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+        write_checkpoint(file, state)
 
     def resume(self, file: Path) -> None:
         """Go on where a training of the same was."""
-        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
-        try:
-            state = torch.load(file, map_location=self.device, weights_only=True)
-            theirs, version = state["config"], state["version"]
-        except Exception as error:
-            raise ValueError(damaged.format(type(error).__name__)) from None
-        if version != __version__:
-            raise ValueError(damaged.format(f"{version}, not {__version__}"))
-        mine = asdict(self.config) | {"data": self._said}
-        if different := [name for name in mine if mine[name] != theirs.get(name)]:
-            changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
-            raise ValueError(f"{file} is of a training with {changes}; use another folder")
+        state = read_checkpoint(file, ("config", "update", "skills", "optimizer"), self.device)
+        if different := differences(state["config"], asdict(self.config) | {"data": self._said}):
+            raise ValueError(f"{file} is of a training with {told(different)}; use another folder")
         try:
             self.skills.load_state_dict(state["skills"])
             self.optimizer.load_state_dict(state["optimizer"])
             self.update = state["update"]
         except (RuntimeError, KeyError, ValueError) as error:
-            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
+            raise damaged(file, str(error)) from None
         self._batches = iter(())
 
 

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from leaps import __version__
+from leaps.baselines.settings import check_finite
 from leaps.embedding.compiled_layers import (
     GROUP,
     PANEL,
@@ -84,6 +85,7 @@ class SkillsConfig:
     """held-out sequences that judge an epoch, at most"""
 
     def __post_init__(self) -> None:
+        check_finite(self)
         for name in ("latent", "hidden", "max_length", "batch", "epochs", "judged"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
@@ -147,12 +149,6 @@ class Decoder(nn.Module):
         states, _ = self.lstm(packed._replace(data=torch.cat([self.embedding(packed.data), features], dim=1)))
         return torch.as_tensor(self.output(states.data))
 
-    def step(self, latents: Tensor, token: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """[n, l], [n] the last token, the LSTM's state → logits [n, tokens], the next state."""
-        features = self.features(latents).relu()
-        states, state = self.lstm(torch.cat([self.embedding(token), features], dim=1)[:, None], state)
-        return self.output(states[:, 0]), state
-
 
 class Skills(nn.Module):
     """The VAE."""
@@ -186,26 +182,6 @@ class Skills(nn.Module):
         following = _packed(nn.functional.pad(sequences.long(), (0, 1), value=END), written).data
         cost = nn.functional.cross_entropy(logits, following, reduction="sum") / len(sequences)
         return cost, divergence.mean()
-
-    @torch.no_grad()
-    def act_out(self, latents: Tensor, shortest: int = 0) -> Tensor:
-        """The likeliest action after another: latents [n, l] → sequences [n, max_length] (uint8).
-
-        shortest: actions of the shortest sequence that may be written.
-        """
-        length = self.config.max_length
-        sequences = torch.full((len(latents), length), END, dtype=torch.uint8, device=latents.device)
-        token = torch.full((len(latents),), END, device=latents.device)
-        ended = torch.zeros(len(latents), dtype=torch.bool, device=latents.device)
-        state = None
-        for place in range(length):
-            logits, state = self.decoder.step(latents, token, state)
-            token = logits[:, : TOKENS if place >= shortest else ACTIONS].argmax(dim=1)
-            ended |= token == END
-            if bool(ended.all()):
-                break
-            sequences[:, place] = token.masked_fill(ended, END)
-        return sequences
 
 
 def _lengths(sequences: Tensor) -> Tensor:

@@ -7,7 +7,6 @@ policy.safetensors or program.karel    what was learned
 result.json      its return on worlds that it was not trained on
 """
 
-import io
 import json
 import time
 from collections.abc import Callable
@@ -16,9 +15,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, Protocol
 
-import torch
-
 from leaps import __version__
+from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS
 from leaps.files import write_atomically
 
@@ -117,53 +115,43 @@ class Training:
         file = self.folder / CHECKPOINT_FILE
         if not file.exists():
             return False
-        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
-        try:
-            saved = torch.load(file, map_location="cpu", weights_only=True)
-            theirs, curve = saved["asked"], saved["curve"]
-        except Exception as error:
-            raise ValueError(damaged.format(type(error).__name__)) from None
-        if saved["version"] != __version__:
-            raise ValueError(damaged.format(f"{saved['version']}, not {__version__}"))
-        if theirs["steps"] > self.config.steps:
+        saved = read_checkpoint(file, ("asked", "trainer", "curve", "seconds", "episodes"))
+        theirs, mine = dict(saved["asked"]), dict(self._asked)
+        before, now = theirs.pop("steps"), mine.pop("steps")
+        different = differences(theirs, mine)
+        if set(different) == {"steps"}:  # also among the settings, where a schedule depends on them
             raise ValueError(
-                f"{self.folder} holds a training of {theirs['steps']:,} steps, which can go on but not "
-                f"become shorter; found {self.config.steps:,}"
+                f"{self.folder} holds a training of {before:,} steps, and its schedule depends on them: it "
+                f"can't become one of {now:,}; use another folder"
             )
-        # It may be made longer.
-        if different := [
-            name for name, mine in self._asked.items() if name != "steps" and mine != theirs.get(name)
-        ]:
-            changes = ", ".join(
-                f"{name}={theirs.get(name)!r}, not {self._asked[name]!r}" for name in different
+        if different:
+            raise ValueError(f"{self.folder} holds a training with {told(different)}; use another folder")
+        if before > now:  # it may be made longer
+            raise ValueError(
+                f"{self.folder} holds a training of {before:,} steps, which can go on but not become "
+                f"shorter; found {now:,}"
             )
-            raise ValueError(f"{self.folder} holds a training with {changes}; use another folder")
         try:
             self.trainer.restore(saved["trainer"])
         except (RuntimeError, KeyError) as error:
-            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
-        self.curve = [Point(*point) for point in curve]
+            raise damaged(file, str(error)) from None
+        self.curve = [Point(*point) for point in saved["curve"]]
         self.seconds, self._episodes = saved["seconds"], saved["episodes"]
         return True
 
     def save(self) -> None:
         """Write a checkpoint, and the curve so far."""
-        buffer = io.BytesIO()
-        torch.save(
-            {
-                "version": __version__,
-                "asked": self._asked,
-                "trainer": self.trainer.state(),
-                "curve": [(point.steps, point.mean_return, point.seconds) for point in self.curve],
-                "seconds": self.seconds,
-                "episodes": self._episodes,
-            },
-            buffer,
-        )
+        state = {
+            "asked": self._asked,
+            "trainer": self.trainer.state(),
+            "curve": [(point.steps, point.mean_return, point.seconds) for point in self.curve],
+            "seconds": self.seconds,
+            "episodes": self._episodes,
+        }
         write_atomically(
             self.folder / CURVE_FILE, "".join(json.dumps(asdict(p)) + "\n" for p in self.curve).encode()
         )
-        write_atomically(self.folder / CHECKPOINT_FILE, buffer.getvalue())
+        write_checkpoint(self.folder / CHECKPOINT_FILE, state)
 
     def run(self, listener: Callable[[Point], object] = id) -> dict[str, Any]:
         """Train to the end, judge what was learned, and write all down. Returns the result."""

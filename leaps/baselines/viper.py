@@ -3,7 +3,7 @@
 A tree that only saw the teacher's states would not know what to do in those that its own mistakes lead to.
 So it is made by DAgger: the tree acts, the teacher says what it would have done in each state, and the next
 tree is fitted to all that the teacher said so far. The best of the trees is kept. A teacher trained by PPO
-draws its actions, and does far worse if it always takes the likeliest: so what it says is drawn, too.
+draws its actions, and may do far worse if it always takes the likeliest: so what it says is drawn, too.
 
 States count by how much depends on them. A teacher trained by PPO knows no Q function; the gap between the
 log-probabilities of its best and its worst action stands for that between their Q values, as is usual.

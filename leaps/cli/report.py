@@ -44,14 +44,12 @@ def report(
 
     if quick and (to is None or readme is not None):
         raise ValueError("--quick: expected --out and no --readme, so that nobody takes it for the report")
-    store = Store(results)
+    store = Store(results, only_read=True)
     try:
         contents = gather(store, quick=quick)
     finally:
         for file in store.aside:
-            err.print(
-                f"could not be read, and is left out; it is kept as {file}", markup=False, soft_wrap=True
-            )
+            err.print(f"could not be read, and is left out: {file}", markup=False, soft_wrap=True)
     documents = documents_of(contents, to or Path("docs"), readme)
     outdated = [str(document.file) for document in documents if not document.up_to_date]
     if not check:

@@ -42,7 +42,9 @@ INTERRUPTED = 130
 
 @app.command()
 def solve(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them.")],
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them. Or FILE.py:NAME.")
+    ],
     method: Annotated[
         str,
         typer.Option(
@@ -77,14 +79,17 @@ def solve(
     from leaps.search.checkpoint import Checkpoints
     from leaps.search.save import make_folder, save_solution
     from leaps.search.solve import Run, SolveConfig, work_all
+    from leaps.tasks import get
 
     configs = [
         SolveConfig(task, method, number, budget, parse_size(size), space, max_length)
         for number in range(seed, seed + seeds)
     ]
 
+    task_name = get(task).name  # of a task in a file, without the file
+
     def folder_of(config: SolveConfig) -> Path:
-        name = f"{task}-{method}-{config.seed}"
+        name = f"{task_name}-{method}-{config.seed}"
         return Path("out") / name if to is None else to if seeds == 1 else to / name
 
     def keep(solution: "Solution") -> None:

@@ -63,14 +63,14 @@ def trajectory(
     from leaps.tasks import get
     from leaps.trajectory import evolution, evolution_table, record
 
-    get(task)
+    task_name = get(task).name
     known = get_method(method)
     if method not in ("cem", "cem-paper"):
         raise ValueError(f"--method: expected cem or cem-paper, found {method!r}")
     config = SolveConfig(task, method, seed, budget, space=space)
     program = None if truth is None else to_line(read_program(truth, None))
     loaded = Space.load(space)
-    folder = Path("out") / f"{task}-{method}-{seed}-trajectory" if to is None else to
+    folder = Path("out") / f"{task_name}-{method}-{seed}-trajectory" if to is None else to
     make_folder(folder)
     bar = progress_bar()
     bar.disable = not err.is_terminal  # else it would leave an empty line

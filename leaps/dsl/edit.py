@@ -1,4 +1,4 @@
-"""How far two programs are apart, in statements, as the paper's study of human debugging counts.
+"""How far programs are apart, in statements, as the paper's study of human debugging counts.
 
 Appendix "Interpretability: Human Debugging": adding, removing or changing an action, or an IF, WHILE, IFELSE,
 REPEAT or ELSE with its condition or count, is one edit: the Levenshtein distance of the two lists of
@@ -6,43 +6,86 @@ statements. Where a block ends doesn't count there, so wrapping ten statements i
 programs that differ are never 0 apart.
 """
 
-from collections.abc import Sequence
+import numpy as np
+from numpy.typing import NDArray
 
-from leaps.dsl.syntax import Block, IfElse, Program, blocks, head_tokens
+from leaps.dsl.language import Kind, Language
+from leaps.dsl.nodes import BEGIN, length_of
+from leaps.dsl.syntax import Program, tokens_of
+from leaps.jit import jit
+
+# The kinds of tokens as plain numbers, for compiled code.
+_ACTION, _WHILE, _REPEAT = int(Kind.ACTION), int(Kind.WHILE), int(Kind.REPEAT)
+_IF, _IFELSE, _ELSE = int(Kind.IF), int(Kind.IFELSE), int(Kind.ELSE)
+_NOT, _PERCEPTION, _COUNT = int(Kind.NOT), int(Kind.PERCEPTION), int(Kind.COUNT)
 
 
-def statement_list(program: Program) -> list[str]:
-    """A program as the study counts it: one item per statement, ELSE being one.
+@jit
+def _list_statements(
+    tokens: NDArray[np.uint8], length: int, kinds: NDArray[np.uint8], items: NDArray[np.int64]
+) -> int:
+    """List a program as the study counts: a number per statement, ELSE being one. Return how many."""
+    count = 0
+    for at in range(BEGIN, length - 1):
+        kind = kinds[tokens[at]]
+        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE, _ELSE):
+            items[count] = tokens[at]
+            count += 1
+        elif kind in (_NOT, _PERCEPTION, _COUNT):  # its condition or count
+            items[count - 1] = items[count - 1] * 256 + tokens[at]
+    return count
+
+
+@jit
+def levenshtein(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
+    """The fewest insertions, removals and changes that turn one list into the other."""
+    row = np.arange(len(b) + 1)
+    for i in range(len(a)):
+        diagonal, row[0] = row[0], i + 1
+        for j in range(len(b)):
+            changed = diagonal + (a[i] != b[j])
+            diagonal = row[j + 1]
+            row[j + 1] = min(row[j + 1] + 1, row[j] + 1, changed)
+    return int(row[len(b)])
+
+
+@jit
+def _distances(
+    origin: NDArray[np.uint8],
+    programs: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    pad: int,
+    out: NDArray[np.int64],
+) -> None:
+    theirs, ours = np.empty(len(origin), np.int64), np.empty(programs.shape[1], np.int64)
+    origin_length = length_of(origin, pad)
+    listed = theirs[: _list_statements(origin, origin_length, kinds, theirs)]
+    for row in range(len(programs)):
+        length = length_of(programs[row], pad)
+        count = _list_statements(programs[row], length, kinds, ours)
+        out[row] = levenshtein(listed, ours[:count])
+        if out[row] == 0:
+            same = length == origin_length and (programs[row, :length] == origin[:length]).all()
+            out[row] = 0 if same else 1
+
+
+def edit_distances(
+    origin: NDArray[np.uint8], programs: NDArray[np.uint8], language: Language
+) -> NDArray[np.int64]:
+    """[n] how many statements of a program [length] were edited to get programs [n, length]."""
+    out = np.empty(len(programs), np.int64)
+    _distances(origin, programs, language.kinds, language.pad, out)
+    return out
+
+
+def edit_distance(a: Program, b: Program, language: Language) -> int:
+    """How many statements were edited.
 
     >>> from leaps.dsl.text import parse
     >>> from leaps.karel import LANGUAGE
-    >>> statement_list(parse("DEF run m( WHILE c( frontIsClear c) w( move w) turnLeft m)", LANGUAGE))
-    ['WHILE c( frontIsClear c)', 'move', 'turnLeft']
+    >>> walk = parse("DEF run m( move move m)", LANGUAGE)
+    >>> edit_distance(walk, parse("DEF run m( WHILE c( frontIsClear c) w( move w) m)", LANGUAGE), LANGUAGE)
+    1
     """
-    items: list[str] = []
-
-    def visit(block: Block) -> None:
-        for statement in block:
-            items.append(" ".join(head_tokens(statement)))
-            for number, (_, body, _) in enumerate(blocks(statement)):
-                if isinstance(statement, IfElse) and number == 1:
-                    items.append("ELSE")
-                visit(body)
-
-    visit(program.body)
-    return items
-
-
-def levenshtein(a: Sequence[str], b: Sequence[str]) -> int:
-    """The fewest insertions, removals and changes that turn one list into the other."""
-    row = list(range(len(b) + 1))
-    for i, x in enumerate(a, start=1):
-        diagonal, row[0] = row[0], i
-        for j, y in enumerate(b, start=1):
-            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (x != y))
-    return row[-1]
-
-
-def edit_distance(a: Program, b: Program) -> int:
-    """How many statements were edited."""
-    return max(levenshtein(statement_list(a), statement_list(b)), int(a != b))
+    origin, other = (language.encode(tokens_of(program)) for program in (a, b))
+    return int(edit_distances(origin, other[None], language)[0])

@@ -454,7 +454,7 @@ class Neighbourhood:
             raise ValueError(f"the distribution hardly ever draws a program within {self.limits}")
         return out
 
-    def _fitted(self, programs: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    def fitted(self, programs: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """The programs in rows as long as the limit."""
         length, pad = self.limits.length, self.language.pad
         if programs.ndim != 2 or len(programs) == 0:
@@ -481,8 +481,8 @@ class Neighbourhood:
             self._words,
             self.shares,
             (self.limits.nesting, self.limits.in_a_row),
-            self._fitted(programs),
-            self._fitted(programs if others is None else others),
+            self.fitted(programs),
+            self.fitted(programs if others is None else others),
             out,
             moves,
         )

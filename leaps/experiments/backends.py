@@ -4,6 +4,7 @@ Work that raises and work that kills its worker (out of memory, a crash in compi
 `Failure`, and the rest goes on. Losing the cluster itself is an error: nothing can go on then.
 """
 
+import asyncio
 import logging
 import os
 import re
@@ -245,12 +246,26 @@ class Dask:
     def __init__(self, address: str) -> None:
         try:
             import distributed
+            from distributed.comm.core import connect as call
         except ModuleNotFoundError as error:
             raise _not_installed("dask", error) from None
         _probe("dask", address, DASK_FORM, ("tcp", "tls"))
 
+        async def greet() -> None:
+            security = distributed.Security().get_connection_args("client")
+            line = await call(address, timeout=PATIENCE / 2, **security)
+            await line.close()
+
         def begin() -> Any:
-            return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+            # A client that could not begin tries to end, for long, when Python does, and complains that it
+            # can't. So there is none until someone is found to speak its language.
+            try:
+                asyncio.run(asyncio.wait_for(greet(), PATIENCE / 2))
+            except TimeoutError:
+                raise
+            except Exception:  # of whatever it took the bytes of an HTTP server for
+                raise ConnectionError("something else answers there") from None
+            return distributed.Client(address, timeout=PATIENCE / 2, set_as_default=False)
 
         self._client = _patiently("dask", address, DASK_FORM, begin)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, cell
 from leaps.experiments.computing import LENGTHS, SEARCHES, SPACES, Job, Values
+from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import HARD, PAPER, TASKS
 from leaps.tasks.task import SHARE
@@ -45,6 +46,8 @@ class Experiment:
     """cells whose results a cell needs"""
     seeds: Callable[[str], int] = lambda method: SEEDS  # noqa: ARG005
     """how many a row has by default"""
+    draws: bool = True
+    """whether its numbers depend on the seed"""
 
     def cells(
         self,
@@ -58,6 +61,10 @@ class Experiment:
         columns = _chosen("task", tasks, self.tasks)
         if seeds is not None and seeds < 1:
             raise ValueError(f"seeds must be at least 1, found {seeds}")
+        if seeds is not None and seeds > 1 and not self.draws:
+            raise ValueError(
+                f"nothing in {self.name} is drawn, and every seed says the same; expected 1, found {seeds}"
+            )
         wanted = {row: seeds or (1 if quick else self.seeds(row)) for row in rows}
         return [
             entry
@@ -173,6 +180,11 @@ def _unseen_needs(one: Cell) -> tuple[Cell, ...]:
     return _teachers(one) if one.method == "viper" else ()
 
 
+def _debugging(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    little: dict[str, Option] = {"judged": QUICK_JUDGED} if method == ORIGINAL else {"budget": QUICK_BUDGET}
+    return [cell("debugging", method, task, seed, **(little if quick else {}))]
+
+
 def _shown(experiment: str, **quick_options: Option) -> Callable[[str, str, int, bool], list[Cell]]:
     """Entries of a figure: one cell each, of these options if it is to be quick."""
 
@@ -217,7 +229,8 @@ TABLES = {
             ("train", "validation", "test"),
             _smoothness,
             computing.smoothness,
-            seeds=lambda method: 1,  # noqa: ARG005  nothing is drawn
+            seeds=_once,
+            draws=False,
         ),
         Experiment(
             "tasks",
@@ -246,6 +259,15 @@ TABLES = {
             _unseen,
             computing.unseen,
             _unseen_needs,
+        ),
+        Experiment(
+            "debugging",
+            "the study of human debugging: its programs, and what `leaps repair` makes of them",
+            (ORIGINAL, *EDITS),
+            tuple(STUDY),
+            _debugging,
+            computing.debugging,
+            seeds=lambda method: 1 if method == ORIGINAL else SEEDS,
         ),
         Experiment(
             "length",
@@ -307,6 +329,7 @@ FIGURES = {
             _shown("interpolation", steps=2),
             figures.interpolation,
             seeds=_once,
+            draws=False,
         ),
         Experiment(
             "data-histogram",

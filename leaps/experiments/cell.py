@@ -66,6 +66,11 @@ class Result:
     finished: str = ""
     """when, as ISO 8601 writes it"""
 
+    @property
+    def all_seconds(self) -> float:
+        """Also those of a training's earlier sessions, which only its own count of seconds knows."""
+        return max(self.seconds, float(self.values.get("seconds", 0.0)))
+
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"cell": asdict(self.cell) | {"options": dict(self.cell.options)}}
 

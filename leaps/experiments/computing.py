@@ -4,15 +4,19 @@ import os
 import platform
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leaps import __version__
 from leaps.experiments.cell import Cell, Result
+from leaps.files import locked
 from leaps.tasks.task import SHARE
+
+if TYPE_CHECKING:
+    from leaps.baselines.checkpoint import Differences
 
 Values = dict[str, Any]
 
@@ -44,11 +48,25 @@ class Job:
 
 def do(job: Job) -> Result:
     """Compute a cell."""
+    _check_device(job.device)
     begin = time.perf_counter()
     values = job.compute(job)
     seconds = time.perf_counter() - begin
     finished = datetime.now(UTC).isoformat(timespec="seconds")
-    return Result(job.cell, values, seconds, __version__, machine(job.device), finished)
+    found = Result(job.cell, values, seconds, __version__, machine(job.device), finished)
+    return replace(found, seconds=found.all_seconds)
+
+
+def _check_device(device: str) -> None:
+    """Refuse a device that isn't there: stable-baselines3 would take the CPU instead, and not say so."""
+    if device == "cpu":
+        return
+    import torch
+
+    if device != "cuda" or not torch.cuda.is_available():
+        raise ValueError(
+            f"no device {device!r} is available on this worker; expected cpu, or cuda where it is"
+        )
 
 
 @cache
@@ -133,12 +151,43 @@ def _trained(job: Job) -> tuple[Values, Any]:
 
 def best_of(job: Job) -> Path:
     """The folder of the best policy that a cell needs; trained anew if it is on another machine."""
-    from leaps.baselines.train import POLICY_FILE
+    from leaps.baselines.checkpoint import told
 
-    best = max(job.needed, key=lambda needed: float(needed.values["return"]))
-    if not (best.folder / POLICY_FILE).exists():
-        baseline(best)
+    best = max(job.needed, key=_worth)
+    with locked(best.folder):  # several workers may need it at once
+        if _foreign(best):
+            baseline(best)
+            if foreign := _foreign(best):
+                raise ValueError(
+                    f"{best.folder} holds another training than that of the stored {best.cell.name}: "
+                    f"{told(foreign)}; remove the one or the other"
+                )
     return best.folder
+
+
+def _worth(job: Job) -> float:
+    """What a policy is chosen by: never by configurations that it is not to have seen."""
+    return float(job.values.get("return_on_seen", job.values["return"]))
+
+
+def _foreign(job: Job) -> "Differences":
+    """How the policy in a cell's folder differs from the one that its result is of."""
+    from leaps.baselines.checkpoint import differences
+    from leaps.baselines.train import POLICY_FILE
+    from leaps.tensors import read_about
+
+    cell = job.cell
+    asked = {
+        "version": __version__,
+        "method": cell.method,
+        "task": cell.task,
+        "seed": cell.seed,
+        "config": job.values.get("config"),
+    }
+    try:
+        return differences(read_about(job.folder / POLICY_FILE), asked)
+    except (FileNotFoundError, ValueError):  # there is none that can be read
+        return differences({}, asked)
 
 
 def unseen(job: Job) -> Values:
@@ -162,6 +211,7 @@ def reconstruction(job: Job) -> Values:
     """Look for a program that behaves as a test program: R_mat with the paper's bonus for a valid program."""
     from leaps.embedding.space import Space
     from leaps.search.cem import ROBUST
+    from leaps.search.random_search import PAPER as PAPER_RANDOM
     from leaps.search.reconstruct import TEST_PROGRAMS, Reconstruction, reconstruct, reconstruct_at_random
     from leaps.search.search import VALID_BONUS
 
@@ -174,7 +224,8 @@ def reconstruction(job: Job) -> Values:
     space = Space.load(SPACES.get(cell.method, "leaps"))
     found: Reconstruction
     if cell.method.startswith("leaps-rand-"):
-        found = reconstruct_at_random(space, program, int(cell.method.rpartition("-")[2]), cell.seed)
+        samples = int(cell.method.rpartition("-")[2])
+        found = reconstruct_at_random(space, program, PAPER_RANDOM[samples][cell.task], cell.seed)
     else:
         found = reconstruct(space, program, ROBUST, cell.seed, cell.option("iterations", 1000))
     return {
@@ -195,6 +246,23 @@ def smoothness(job: Job) -> Values:
     return {"return": measure(Space.load(SPACES[job.cell.method]), data, job.cell.task)}
 
 
+def debugging(job: Job) -> Values:
+    """Judge a program of the study, or make it better with a few edits."""
+    from leaps.analysis.repair import BUDGET, repair
+    from leaps.dsl.text import to_line
+    from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
+    from leaps.experiments.study import EDITS, ORIGINAL, STUDY
+
+    cell = job.cell
+    program = STUDY[cell.task].program
+    if cell.method == ORIGINAL:
+        episodes = cell.option("judged", UNSEEN)
+        judged = evaluate(program, cell.task, episodes=episodes, seed=UNSEEN_SEEDS + cell.seed)
+        return {"return": float(judged.mean_return[0]), "program": to_line(program)}
+    budget = cell.option("budget", BUDGET)
+    return repair(program, cell.task, EDITS[cell.method], seed=cell.seed, budget=budget).summary()
+
+
 def elsewhere(job: Job) -> Values:
     """What was found on a task's own size, in worlds of another."""
     from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
@@ -206,18 +274,24 @@ def elsewhere(job: Job) -> Values:
         "seed": UNSEEN_SEEDS + cell.seed,
         "size": (height, width),
     }
+    said: Values
     if "program" in found.values:
-        program = found.values["program"]
-        judged = evaluate(program, cell.task, **settings)
+        judged = evaluate(found.values["program"], cell.task, **settings)
+        said = {"return_at_own_size": found.values["return"], "program": found.values["program"]}
     else:
         from leaps.baselines.policies import load_policy
+        from leaps.baselines.train import POLICY_FILE
+        from leaps.tensors import read_about
 
-        judged = evaluate_policy(load_policy(best_of(job), job.device), cell.task, **settings)
-    return {
-        "return": float(judged.mean_return[0]),
-        "return_at_own_size": found.values["return"],
-        "episodes": settings["episodes"],
-    } | {name: found.values[name] for name in ("program",) if name in found.values}
+        folder = best_of(job)
+        judged = evaluate_policy(load_policy(folder, job.device), cell.task, **settings)
+        # Trained on another machine it may be another policy than the one that the stored result is of.
+        about = read_about(folder / POLICY_FILE)
+        said = {
+            "return_at_own_size": about["return"],
+            "trained": {name: about[name] for name in ("steps", "seconds", "finished") if name in about},
+        }
+    return {"return": float(judged.mean_return[0]), "episodes": settings["episodes"], **said}
 
 
 EPISODES_ELSEWHERE = 100

@@ -28,6 +28,7 @@ _LARGE = ("stair-climber", "maze", "four-corner", "top-off", "harvester")
 _UNSEEN = tuple(
     f"{task}@{share}" for task in ("top-off", "harvester-subsets") for share in (0.75, 0.5, 0.25, 0.1, 0.05)
 )
+_STUDIED = ("top-off", "four-corner", "harvester")
 _HARD = ("door-key", "one-stroke", "seeder", "snake")
 
 REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
@@ -145,6 +146,12 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
             (0.12, 0.19),
             (0.01, 0.03),
         ),
+    },
+    # The study of human debugging: deviations over three people
+    "debugging": {
+        "original": _row(_STUDIED, 0.86, 0.25, 0.47),
+        "3-edits": _row(_STUDIED, (0.95, 0.07), (0.75, 0.35), (0.85, 0.05)),
+        "5-edits": _row(_STUDIED, (1.00, 0.00), (0.92, 0.12), (0.89, 0.00)),
     },
     # Later work again, but for LEAPS of the HPRL paper
     "karel-hard": {

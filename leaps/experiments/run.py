@@ -1,9 +1,10 @@
 """Run experiments: what is in the store is not computed again, what fails doesn't stop the rest."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from leaps import __version__
 from leaps.experiments.backends import Backend, Failure
 from leaps.experiments.catalogue import get_experiment
 from leaps.experiments.cell import Cell, Result
@@ -33,13 +34,16 @@ class Progress:
     failure: str | None
 
 
-def needed_by(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """These cells and all that they need, in an order in which they can be computed: wave after wave."""
+def needed_by(cells: Sequence[Cell], known: Callable[[Cell], object] = lambda cell: None) -> list[list[Cell]]:  # noqa: ARG005
+    """These cells and all that they need, in an order in which they can be computed: wave after wave.
+
+    known: what a cell came to. One that has a result needs nothing any more.
+    """
     depth: dict[Cell, int] = {}
 
     def measure(cell: Cell) -> int:
         if cell not in depth:
-            needs = get_experiment(cell.experiment).needs(cell)
+            needs = get_experiment(cell.experiment).needs(cell) if known(cell) is None else ()
             depth[cell] = 1 + max((measure(other) for other in needs), default=-1)
         return depth[cell]
 
@@ -60,39 +64,52 @@ def run(
     listener: Callable[[Progress], object] = id,
 ) -> Outcome:
     """Compute the cells that are not in the store, and those that they need. Returns them all."""
-    waves = needed_by(cells)
-    total = sum(len(wave) for wave in waves)
-    outcome, jobs = Outcome(), dict[Cell, Job]()
+    outcome, read = Outcome(), dict[Cell, Result]()
+
+    def known(cell: Cell) -> Result | None:
+        if cell not in read and (found := store.read(cell)) is not None:
+            read[cell] = found
+        return read.get(cell)
+
+    def job_of(cell: Cell) -> Job:
+        """With what is known of its needs, and of theirs: a worker that lacks a policy trains it again."""
+        experiment = get_experiment(cell.experiment)
+        needed = tuple(job_of(other) for other in experiment.needs(cell) if known(other) is not None)
+        return Job(cell, experiment.compute, needed, known(cell), work, device)
 
     def tell(cell: Cell) -> None:
         done = len(outcome.results) + len(outcome.failures)
         listener(Progress(cell, done, total, outcome.results.get(cell), outcome.failures.get(cell)))
 
+    waves = needed_by(cells, known)
+    total = sum(len(wave) for wave in waves)
+    if any(known(cell) is None for wave in waves for cell in wave):
+        store.check_writable()
     for wave in waves:
         todo: list[Job] = []
         for cell in wave:
-            experiment = get_experiment(cell.experiment)
-            needs = experiment.needs(cell)
-            found = store.read(cell)
-            if found is None and (broken := [other for other in needs if other in outcome.failures]):
+            if (found := known(cell)) is not None:
+                outcome.results[cell] = found
+                tell(cell)
+                continue
+            needs = get_experiment(cell.experiment).needs(cell)
+            if broken := [other for other in needs if other in outcome.failures]:
                 outcome.failures[cell] = f"it needs {broken[0].name}, which failed"
                 tell(cell)
                 continue
-            needed = tuple(jobs[other] for other in needs if other in jobs)
-            jobs[cell] = Job(cell, experiment.compute, needed, found, work, device)
-            if found is None:
-                todo.append(jobs[cell])
-            else:
-                outcome.results[cell] = found
-                tell(cell)
+            todo.append(job_of(cell))
         for number, answer in backend.run(do, todo):
             cell = todo[number].cell
             if isinstance(answer, Failure):
                 outcome.failures[cell] = answer.message
+            elif answer.version != __version__:
+                outcome.failures[cell] = (
+                    f"its worker has leaps {answer.version}, and this is {__version__}: expected the same "
+                    "version on all workers"
+                )
             else:
                 store.write(answer)
-                outcome.results[cell] = answer
+                read[cell] = outcome.results[cell] = answer
                 outcome.computed += 1
-                jobs[cell] = replace(jobs[cell], result=answer)
             tell(cell)
     return outcome

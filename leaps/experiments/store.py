@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +15,17 @@ from leaps.files import write_atomically
 
 SUFFIX = ".json"
 ASIDE = ".damaged"
-"""what the name of a file that can't be read ends in, once it is moved aside"""
+"""follows the name of a file that can't be read, once it is moved aside; then a number, if that is taken"""
 
 
 class Store:
     """A folder of results: EXPERIMENT/METHOD/TASK-SEED.json"""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, only_read: bool = False) -> None:
+        """only_read: leave the folder as it is; files that can't be read stay where they are."""
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"{folder} is a file; expected a folder for results, which may be new")
-        self.folder = folder
+        self.folder, self.only_read = folder, only_read
         self.aside: list[Path] = []
         """files that could not be read, where they are now"""
 
@@ -43,6 +46,15 @@ class Store:
         file = self.file(result.cell)
         if self.read(result.cell) is None:
             write_atomically(file, _text(result.as_json()).encode())
+
+    def check_writable(self) -> None:
+        """Say that nothing can be kept here, before hours are spent on what is to be kept."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self.folder) as file:
+                file.write(b"x")  # an empty file fits onto a full disk
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self.folder)) from None
 
     def all(self, experiment: str) -> Iterator[Result]:
         """The results of an experiment, in the order of their names."""
@@ -65,9 +77,12 @@ class Store:
 
     def _move_aside(self, file: Path) -> None:
         """Out of the way, but not lost: someone may want to know what it was."""
-        target = file.with_name(file.name + ASIDE)
-        os.replace(file, target)
-        self.aside.append(target)
+        if not self.only_read:
+            names = (file.name + ASIDE + (f"-{number}" if number else "") for number in count())
+            free = next(target for name in names if not (target := file.with_name(name)).exists())
+            os.replace(file, free)
+            file = free
+        self.aside.append(file)
 
 
 def _text(said: dict[str, Any]) -> str:

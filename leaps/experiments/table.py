@@ -38,7 +38,8 @@ Rows = dict[str, dict[str, Entry]]
 def tabulate(experiment: Experiment, results: Iterable[Result]) -> Rows:
     """Sort an experiment's results into its table.
 
-    A method that was tried in several ways (a transfer, from several tasks) has the entry of the best way.
+    A method that was tried in several ways (a transfer, from several tasks) has the entry of the best way; of
+    those only that have the most seeds, or the luck of a single one would stand for all.
     """
     ways: dict[tuple[str, str], dict[str, list[Result]]] = {}
     for result in sorted(results, key=lambda result: result.cell):
@@ -49,5 +50,7 @@ def tabulate(experiment: Experiment, results: Iterable[Result]) -> Rows:
         for task in experiment.tasks:
             entries = [Entry(tuple(found)) for found in ways.get((method, task), {}).values()]
             if entries:
-                rows.setdefault(method, {})[task] = max(entries, key=lambda entry: entry.mean)
+                rows.setdefault(method, {})[task] = max(
+                    entries, key=lambda entry: (len(entry.results), entry.mean)
+                )
     return rows

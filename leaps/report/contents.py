@@ -1,10 +1,8 @@
 """What a report says, before it is written in one form or another."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from leaps.experiments.catalogue import FIGURES, TABLES, Experiment
 from leaps.experiments.cell import Cell, Result
@@ -13,11 +11,12 @@ from leaps.experiments.store import Store
 from leaps.experiments.table import Entry, Rows, tabulate
 from leaps.report.comparison import Comparison, Summary, summarize
 from leaps.report.costs import Cost, cost_of
-from leaps.report.effort import effort_of
+from leaps.report.effort import check_effort, effort_of
 from leaps.report.notes import NOTES, Notes, note_of
 from leaps.report.origin import Origin, is_full, origin_of
 from leaps.report.parts import Listing
 from leaps.report.programs import Found, programs_of
+from leaps.report.statistics import is_number
 
 Place = tuple[str, str]
 """method and task"""
@@ -70,7 +69,7 @@ class Contents:
     left_out: int
     """results that belong to no table: of quick runs, and what others began with"""
     aside: tuple[Path, ...]
-    """files that could not be read, where they are now"""
+    """files that could not be read"""
 
     @property
     def experiments(self) -> list[str]:
@@ -124,14 +123,11 @@ def _read(store: Store, experiment: str) -> dict[Cell, Result]:
                 f"{store.folder / experiment} holds the result of {cell.name} in another file than "
                 f"{store.file(cell)}; remove it"
             )
-        if experiment in TABLES and not _is_number(value):
+        if experiment in TABLES and not is_number(value):
             raise ValueError(f"{store.file(cell)}: expected a finite number as 'return', found {value!r}")
+        check_effort(result, store.file(cell))
         found[cell] = result
     return found
-
-
-def _is_number(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
 
 
 def _exhibit(experiment: Experiment, results: Sequence[Result]) -> Exhibit:

@@ -55,7 +55,7 @@ def cost_of(experiment: Experiment, results: Mapping[Cell, Result]) -> Cost:
         for place, some in (("gpu", on_gpu), ("core", on_core)):
             if some:
                 share = len(some) / len(found)
-                seconds[place] += fmean(result.seconds for result in some) * share * len(cells)
+                seconds[place] += fmean(result.all_seconds for result in some) * share * len(cells)
     return Cost(
         experiment.name,
         sum(len(cells) for cells in wanted.values()),

@@ -24,7 +24,7 @@ def origin_of(experiment: Experiment, rows: Rows, results: Sequence[Result]) -> 
         commands_of(experiment, rows),
         versions_of(results),
         machines_of(results),
-        sum(result.seconds for result in results),
+        sum(result.all_seconds for result in results),
     )
 
 

@@ -1,6 +1,8 @@
 """What is said of many runs: the interquartile mean, and intervals by stratified bootstrap."""
 
+import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,11 @@ SEED = 0
 Numbers = NDArray[np.float64]
 Statistic = Callable[[Numbers], Numbers]
 """of [samples, runs], a number per sample"""
+
+
+def is_number(value: Any) -> bool:
+    """Whether what a result says can be reckoned with."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
 
 
 def mean(runs: Numbers) -> Numbers:

@@ -9,6 +9,16 @@ from numpy.typing import NDArray
 from leaps.search.search import State
 
 Initial = Literal["constant", "normal", "narrow"]
+"""where a search begins: "constant" is 0.01 everywhere (the paper's N(1, 0), as its code has it), "normal" is
+drawn from N(0, I), "narrow" from N(0, 0.1 I)"""
+
+
+def draw_initial(rng: np.random.Generator, initial: Initial, dimensions: int) -> NDArray[np.float64]:
+    """[dimensions] a point to begin at."""
+    if initial == "constant":
+        return np.full(dimensions, 0.01)
+    variance = {"normal": 1.0, "narrow": 0.1}[initial]
+    return np.asarray(np.sqrt(variance) * rng.standard_normal(dimensions))
 
 
 @dataclass(frozen=True)
@@ -24,8 +34,7 @@ class CEMConfig:
     decay: bool = False
     """let sigma fall exponentially to 0.1 over the first 500 iterations"""
     initial: Initial = "narrow"
-    """where the mean begins: "constant" is 0.01 everywhere (the paper's N(1, 0), as its code has it),
-    "normal" is drawn from N(0, I), "narrow" from N(0, 0.1 I)"""
+    """the distribution that the first mean is drawn from"""
 
     restart_after: int = 0
     """iterations without a better point after which the search begins anew where it might have begun; 0:
@@ -100,10 +109,7 @@ class CEM:
         """the iterations in which it began, and in which the best point since then was found"""
         self.best = -np.inf
         """that point's score"""
-        self.mean = np.full(len(self.mean), 0.01)
-        if self.config.initial != "constant":
-            variance = {"normal": 1.0, "narrow": 0.1}[self.config.initial]
-            self.mean = np.sqrt(variance) * self.rng.standard_normal(len(self.mean))
+        self.mean = draw_initial(self.rng, self.config.initial, len(self.mean))
 
     @property
     def finished(self) -> bool:

@@ -11,8 +11,10 @@ from leaps.files import write_atomically
 from leaps.search.solve import Run, SolveConfig, Step
 
 CHECKPOINT_FILE = "unfinished.json"
-EVERY = 5.0
-"""seconds between two checkpoints; one takes some milliseconds"""
+EVERY = 1.0
+"""seconds between two checkpoints, at least"""
+SHARE = 0.02
+"""of the time that may go into them: some milliseconds each, and more where worlds are large"""
 
 
 class Checkpoints:
@@ -20,7 +22,7 @@ class Checkpoints:
 
     def __init__(self, run: Run, folder: Path) -> None:
         self.run, self.file = run, folder / CHECKPOINT_FILE
-        self._written = time.monotonic()
+        self._due = time.monotonic()
 
     def resume(self) -> bool:
         """Go on from the folder's checkpoint; False if there is none of this very search."""
@@ -35,13 +37,15 @@ class Checkpoints:
         return True
 
     def __call__(self, step: Step) -> None:  # noqa: ARG002
-        if time.monotonic() - self._written >= EVERY:
+        if time.monotonic() >= self._due:
             self.write()
 
     def write(self) -> None:
+        begin = time.monotonic()
         said = {"version": __version__, "config": _plain(self.run.config), "state": self.run.state()}
         write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())
-        self._written = time.monotonic()
+        end = time.monotonic()
+        self._due = end + max(EVERY, (end - begin) / SHARE)
 
     def remove(self) -> None:
         """It is finished: there is nothing to go on with."""

@@ -1,9 +1,10 @@
 """The searches by name, each with the settings that it is used with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.embedding.space import Space
@@ -13,7 +14,9 @@ from leaps.search.beam import Beam, BeamConfig
 from leaps.search.cem import CEM, PAPER, ROBUST
 from leaps.search.climbs import MOVES, Climbs, ClimbsConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
-from leaps.search.random_search import RandomSearch
+from leaps.search.near import Near
+from leaps.search.random_search import PAPER as PAPER_RANDOM
+from leaps.search.random_search import RandomConfig, RandomSearch
 from leaps.search.search import InSpace, Programs, Search
 
 START_DEVIATION = 0.35
@@ -25,10 +28,15 @@ class Setting:
     """What a search is built for."""
 
     task: str
+    """or the one that it is a variant of"""
     space: str
     """a shipped variant, or where weights are"""
     seed: int
     max_length: int
+    origin: NDArray[np.uint8] | None = None
+    """a program to stay close to"""
+    edits: int = 0
+    """that what is found may differ from it by"""
 
 
 @dataclass(frozen=True)
@@ -45,17 +53,20 @@ class Method:
     """look for worlds that break the best program, and go on with those, too"""
     in_a_row: int = 1
     """perfect rounds that end the search"""
+    repairs: bool = False
+    """whether it can stay close to a program"""
 
 
 def _cem(setting: Setting, paper: bool) -> Search:
     space = Space.load(setting.space)
-    config = PAPER.get(setting.task, ROBUST) if paper else ROBUST
+    config = PAPER.get(setting.task, replace(ROBUST, restart_after=0)) if paper else ROBUST
     return InSpace(CEM(config, space.dimensions, setting.seed), space, setting.max_length)
 
 
-def _random(setting: Setting, count: int) -> Search:
+def _random(setting: Setting, samples: int) -> Search:
     space = Space.load(setting.space)
-    return InSpace(RandomSearch(count, space.dimensions, setting.seed), space, setting.max_length)
+    config = PAPER_RANDOM[samples].get(setting.task, RandomConfig(samples))
+    return InSpace(RandomSearch(config, space.dimensions, setting.seed), space, setting.max_length)
 
 
 def _beam(setting: Setting) -> Search:
@@ -72,6 +83,9 @@ def _hill_climb(setting: Setting) -> Search:
 
 
 def _climbs(setting: Setting) -> Search:
+    if setting.origin is not None:
+        near = Near(setting.origin, setting.edits, MOVES, setting.seed)
+        return Climbs(ClimbsConfig(), near, near.begin)
     space = Space.load(setting.space)
     # As many statements in a row as there is room for: some tasks need them.
     limits = Limits(length=setting.max_length, in_a_row=setting.max_length)
@@ -94,6 +108,7 @@ METHODS = {
         worlds=32,
         budget=1_000_000,
         hunts=True,
+        repairs=True,
     ),
     "cem": Method(
         "the paper's search, with one setting for all tasks that suits the spaces trained here",
@@ -103,7 +118,7 @@ METHODS = {
         in_a_row=10,
     ),
     "cem-paper": Method(
-        "the same with the paper's own settings per task",
+        "the same as in the paper: one start, and its settings for its tasks",
         lambda setting: _cem(setting, paper=True),
         worlds=10,
         budget=64_000,

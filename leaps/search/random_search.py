@@ -1,22 +1,67 @@
-"""The paper's random searches, LEAPS-rand-8 and LEAPS-rand-64: the best of a few points of the space."""
+"""The paper's random searches, LEAPS-rand-8 and LEAPS-rand-64: the best of a few points of the space.
+
+Appendix "Random Search LEAPS Ablation": a first population of CEM, and nothing after it.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
+from leaps.search.cem import Initial, draw_initial
 from leaps.search.search import Points, Scores, State
 
 
-class RandomSearch:
-    """Ask once for `count` points from N(0, I)."""
+@dataclass(frozen=True)
+class RandomConfig:
+    """Hyperparameters of one search; the paper's per task are in PAPER."""
 
-    def __init__(self, count: int, dimensions: int, seed: int) -> None:
-        if count < 1:
-            raise ValueError(f"expected at least 1 sample, found {count}")
-        self.count, self.dimensions = count, dimensions
+    samples: int = 64
+    """points drawn"""
+    sigma: float = 0.5
+    """their standard deviation, around a point from the initial distribution"""
+    initial: Initial = "narrow"
+    """that distribution, as CEM has it"""
+
+    def __post_init__(self) -> None:
+        if self.samples < 1 or self.sigma <= 0:
+            raise ValueError(
+                f"expected at least 1 sample and sigma > 0, found {self.samples} and {self.sigma}"
+            )
+
+
+_TASKS = ("clean-house", "four-corner", "harvester", "maze", "stair-climber", "top-off")
+_TESTS = ("WHILE", "IFELSE+WHILE", "2IF+IFELSE", "WHILE+2IF+IFELSE")
+
+PAPER = {
+    8: {
+        **{name: RandomConfig(8, 0.5) for name in (*_TASKS, *_TESTS)},
+        "maze": RandomConfig(8, 0.25),
+        "stair-climber": RandomConfig(8, 0.5, "normal"),
+        "top-off": RandomConfig(8, 0.25),
+        "WHILE": RandomConfig(8, 0.1),
+    },
+    64: {
+        **{name: RandomConfig(64, 0.5) for name in (*_TASKS, *_TESTS)},
+        "four-corner": RandomConfig(64, 0.25),
+        "maze": RandomConfig(64, 0.1),
+        "stair-climber": RandomConfig(64, 0.25),
+    },
+}
+"""the hyperparameters that the paper found best, by samples and task or reconstruction test"""
+
+
+class RandomSearch:
+    """Ask once for points."""
+
+    def __init__(self, config: RandomConfig, dimensions: int, seed: int) -> None:
+        self.config, self.dimensions = config, dimensions
         self.rng = np.random.default_rng(seed)
         self.finished = False
 
     def ask(self) -> Points:
-        return np.asarray(self.rng.standard_normal((self.count, self.dimensions)), np.float32)
+        centre = draw_initial(self.rng, self.config.initial, self.dimensions)
+        noise = self.rng.standard_normal((self.config.samples, self.dimensions))
+        return np.asarray(centre + self.config.sigma * noise, np.float32)
 
     def tell(self, points: Points, scores: Scores) -> None:  # noqa: ARG002
         self.finished = True

@@ -11,7 +11,7 @@ from leaps.evaluate import compile_programs
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import random_worlds
 from leaps.search.cem import CEM, CEMConfig
-from leaps.search.random_search import RandomSearch
+from leaps.search.random_search import RandomConfig, RandomSearch
 from leaps.search.search import VALID_BONUS
 
 TEST_PROGRAMS = {
@@ -91,9 +91,9 @@ def reconstruct(
     return best
 
 
-def reconstruct_at_random(space: Space, program: str, count: int, seed: int) -> Reconstruction:
-    """The best of so many random points of the space: the paper's ablation of the search."""
-    points = RandomSearch(count, space.dimensions, seed).ask()
-    tokens, scores = _Likeness(space, program, count, seed)(points)
+def reconstruct_at_random(space: Space, program: str, config: RandomConfig, seed: int) -> Reconstruction:
+    """The best of a few random points of the space: the paper's ablation of the search."""
+    points = RandomSearch(config, space.dimensions, seed).ask()
+    tokens, scores = _Likeness(space, program, config.samples, seed)(points)
     top = int(scores.argmax())
     return Reconstruction(tokens[top], points[top], float(scores[top]), 1)

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from leaps import parallel
 from leaps.dsl.mask import SHORTEST
+from leaps.dsl.syntax import tokens_of
+from leaps.dsl.text import parse
 from leaps.embedding.fast_decoder import LONGEST
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 from leaps.karel.world import LANGUAGE, Worlds
-from leaps.search.methods import Method, Setting, get_method
+from leaps.search.methods import METHODS, Method, Setting, get_method
+from leaps.search.near import return_to_origin
 from leaps.search.objective import PERFECT, Objective
 from leaps.search.search import Programs, Scores, Search, State
 from leaps.search.simplify import simplify
@@ -58,10 +61,25 @@ class SolveConfig:
     """tokens of the longest program"""
     worlds: int | None = None
     """that programs are tried on; the method's own number if not given"""
+    origin: str | None = None
+    """a program to make better, instead of looking for one anywhere"""
+    edits: int = 3
+    """statements that it may be changed by"""
 
     def __post_init__(self) -> None:
-        get_method(self.method)
-        for name, least in (("budget", 1), ("worlds", 1), ("seed", 0), ("max_length", SHORTEST)):
+        method = get_method(self.method)
+        if self.origin is not None:
+            if not method.repairs:
+                known = ", ".join(name for name, other in METHODS.items() if other.repairs)
+                raise ValueError(f"{self.method} can't stay close to a program; expected {known}")
+            parse(self.origin, LANGUAGE)
+        for name, least in (
+            ("budget", 1),
+            ("worlds", 1),
+            ("seed", 0),
+            ("max_length", SHORTEST),
+            ("edits", 1),
+        ):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ValueError(f"{name} must be at least {least}, found {value}")
@@ -155,7 +173,19 @@ class Run:
             self.task,
             self.task.worlds(config.worlds or self.method.worlds, _SEARCH + config.seed, self.size),
         )
-        self.search = self.method.build(Setting(config.task, config.space, config.seed, config.max_length))
+        self.origin = (
+            None if config.origin is None else LANGUAGE.encode(tokens_of(parse(config.origin, LANGUAGE)))
+        )
+        self.search = self.method.build(
+            Setting(
+                self.task.variant_of or self.task.name,
+                config.space,
+                config.seed,
+                config.max_length,
+                self.origin,
+                config.edits,
+            )
+        )
         self.budget = config.budget or self.method.budget
         self.round = 0
         self.best: tuple[float, NDArray[np.uint8]] | None = None
@@ -317,6 +347,8 @@ class Run:
             candidates = np.stack([np.frombuffer(key, np.uint8) for key, _ in ranked])
             returns = self.objective.returns(candidates, self._fresh_worlds(CHECKED))
             program = candidates[int(returns.mean(axis=1).argmax())]
+            if self.origin is not None and not self._is_better(program, self.origin):
+                program = self.origin
         found = program
         if self.method.hunts and not interrupted:
             program = self._simplified(program)
@@ -339,11 +371,25 @@ class Run:
             self.history,
         )
 
+    def _is_better(self, program: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
+        """Compare two programs on many fresh worlds; what may be luck is not better."""
+        fresh = self._fresh_worlds(CHECKS * CHECKED)
+        gains = (
+            self.objective.returns(program[None], fresh)[0] - self.objective.returns(other[None], fresh)[0]
+        )
+        return bool(gains.mean() > 3 * gains.std() / np.sqrt(len(gains)))
+
     def _simplified(self, program: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Shorten the program, and believe that it is as good only if many fresh worlds agree."""
+        """Shorten the program, or take back edits, and believe that it is as good only if many fresh worlds
+        agree.
+        """
         trial = Objective(self.task, Worlds.join([self.objective.worlds, self._fresh_worlds(SIMPLIFIED_ON)]))
         for attempt in range(SIMPLIFYING):
-            simpler = simplify(program, trial, self.config.seed + attempt)
+            seed = self.config.seed + attempt
+            if self.origin is None:
+                simpler = simplify(program, trial, seed)
+            else:
+                simpler = return_to_origin(program, trial, self.origin, seed)
             fresh, after = self._check_on_fresh_worlds(simpler)
             before = self.objective.returns(program[None], fresh)[0]
             if after.mean() >= before.mean():

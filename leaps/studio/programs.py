@@ -1,17 +1,9 @@
-"""Programs to begin with: those that the paper prints for its tasks, and its study of human debugging."""
+"""Programs to begin with: those that the paper prints for its tasks."""
 
-from dataclasses import dataclass
-
-from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_indented
 from leaps.karel.world import LANGUAGE
 
-_TURNS_AND_STOPS = "turnRight " * 30
 _PICK = "pickMarker move "
-
-
-def _repeated(times: int) -> str:
-    return "WHILE c( noMarkersPresent c) w( turnRight move w) putMarker move " * times
 
 
 _LINES = {
@@ -62,46 +54,6 @@ _LINES = {
 }
 START = {task: parse(line, LANGUAGE) for task, line in _LINES.items()}
 """a program for each task: sensible, and with room for improvement"""
-
-
-@dataclass(frozen=True)
-class Studied:
-    """A program of the study, and the mean return that people reached with so many edits."""
-
-    task: str
-    program: Program
-    reported: dict[int, float]
-    note: str = ""
-    """what is to be known when its return is compared with the reported one"""
-
-
-STUDY = (
-    Studied(
-        "top-off",
-        parse(f"DEF run m( {_repeated(4)}m)", LANGUAGE),
-        {0: 0.86, 3: 0.95, 5: 1.0},
-        "The paper's rollouts were shorter: cut off after 50 actions, this program earns 0.89. Here it goes "
-        "on, and leaves the row when it finds no fourth marker.",
-    ),
-    Studied(
-        "four-corner",
-        parse(
-            f"DEF run m( turnRight turnRight move {_TURNS_AND_STOPS}putMarker turnRight turnRight m)",
-            LANGUAGE,
-        ),
-        {0: 0.25, 3: 0.75, 5: 0.92},
-    ),
-    Studied(
-        "harvester",
-        parse(
-            f"DEF run m( turnLeft turnLeft {_PICK * 5}turnLeft {_PICK * 4}turnLeft {_PICK * 3}turnLeft "
-            f"{_PICK * 3}turnLeft {_PICK * 3}m)",
-            LANGUAGE,
-        ),
-        {0: 0.47, 3: 0.85, 5: 0.89},
-    ),
-)
-"""appendix "Human Debugging": the programs as printed, and the table of mean returns"""
 
 
 def start_of(task: str) -> str:

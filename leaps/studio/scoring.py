@@ -10,6 +10,7 @@ import numpy as np
 from leaps.dsl.edit import edit_distance
 from leaps.evaluate import Evaluation, compile_programs, evaluate
 from leaps.karel.interpreter import Outcome
+from leaps.karel.world import LANGUAGE
 from leaps.studio.requests import EPISODES, Fields
 from leaps.studio.spans import Reading, read
 from leaps.tasks import Task
@@ -85,7 +86,7 @@ class Scoring:
             "tokens": self.reading.tokens,
         }
         if self.original is not None and self.original.tree is not None:
-            answer["distance"] = edit_distance(self.original.tree, self.reading.tree)
+            answer["distance"] = edit_distance(self.original.tree, self.reading.tree, LANGUAGE)
         if self.episodes < self.asked:
             answer["asked"] = self.asked
         return answer | {"ms": round(1000 * (time.perf_counter() - begin), 3)}

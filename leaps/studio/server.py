@@ -18,13 +18,14 @@ from starlette.types import ASGIApp
 from leaps import __version__
 from leaps.dsl.language import FIXED_TOKENS
 from leaps.dsl.text import to_indented
+from leaps.experiments.study import STUDY
 from leaps.karel.world import LANGUAGE
 from leaps.studio.completion import complete, kind_of
 from leaps.studio.filming import check_film, film
 from leaps.studio.guard import Guard
 from leaps.studio.lanes import CHEAP, Lanes
 from leaps.studio.pages import Page, load_pages
-from leaps.studio.programs import STUDY, start_of, title_of
+from leaps.studio.programs import start_of, title_of
 from leaps.studio.requests import (
     BODY,
     CHARACTERS,
@@ -257,7 +258,7 @@ def about(start: Start) -> dict[str, Any]:
                 "reported": {str(edits): value for edits, value in studied.reported.items()},
                 "note": studied.note,
             }
-            for studied in STUDY
+            for studied in STUDY.values()
         ],
         "limits": {
             "episodes": EPISODES,

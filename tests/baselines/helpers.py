@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from leaps.baselines.skill_training import SkillsTrainer
-from leaps.baselines.skills import ACTIONS, END, Actions, Skills, SkillsConfig
+from leaps.baselines.skills import ACTIONS, END, TOKENS, Actions, Skills, SkillsConfig
 
 LONGEST = 4
 SMALL = SkillsConfig(latent=3, hidden=8, max_length=LONGEST, epochs=2, batch=16, seed=3)
@@ -50,6 +50,28 @@ def taught() -> Skills:
 
 def latents(count: int, dimensions: int, seed: int = 0) -> Any:
     return np.random.default_rng(seed).normal(size=(count, dimensions)).astype(np.float32)
+
+
+@torch.no_grad()
+def act_out(skills: Skills, points: Any, shortest: int = 0) -> Actions:
+    """The likeliest action after another, as the network says it: what the compiled decoder is held to.
+
+    Latents [n, l] → sequences [n, max_length] of `shortest` actions or more.
+    """
+    decoder, length, latent = skills.decoder, skills.config.max_length, torch.from_numpy(points)
+    features = decoder.features(latent).relu()
+    sequences = np.full((len(latent), length), END, np.uint8)
+    token = torch.full((len(latent),), END)
+    ended = torch.zeros(len(latent), dtype=torch.bool)
+    state = None
+    for place in range(length):
+        told = torch.cat([decoder.embedding(token), features], dim=1)[:, None]
+        states, state = decoder.lstm(told, state)
+        logits = decoder.output(states[:, 0])
+        token = logits[:, : TOKENS if place >= shortest else ACTIONS].argmax(dim=1)
+        ended |= token == END
+        sequences[:, place] = token.masked_fill(ended, END).numpy()
+    return sequences
 
 
 def weights(skills: Skills) -> torch.Tensor:

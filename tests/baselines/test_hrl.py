@@ -21,6 +21,7 @@ from leaps.baselines.hrl import (
     PAPER_ABS,
     HRLConfig,
     HRLTrainer,
+    SkillPolicy,
     SkillVecEnv,
 )
 from leaps.baselines.policies import load_policy
@@ -320,7 +321,8 @@ def test_a_training_in_its_folder_goes_on_with_the_same_skills_only(tmp_path: Pa
     assert longer.resume()
     found, expected = longer.run(), training(400, wild(), "b").run()
     assert {**found, "seconds": 0} == {**expected, "seconds": 0}
-    with pytest.raises(ValueError, match=r"holds a training with settings=.*'skills'.*use another folder"):
+    said = r"holds a training with skills='\w+', not '\w+'; use another folder"
+    with pytest.raises(ValueError, match=said):
         training(600, wild(seed=1)).resume()
 
 
@@ -409,6 +411,14 @@ def test_an_unknown_method_is_refused() -> None:
 def test_a_folder_without_a_policy_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=re.escape(f"no policy in {str(tmp_path)!r}; expected a folder of")):
         load_policy(tmp_path)
+
+
+def test_a_policy_is_put_where_it_is_asked_for(tmp_path: Path) -> None:
+    trainer = HRLTrainer("hrl", get("maze"), SMALL, skills=wild())
+    trainer.save(tmp_path, {"method": "hrl", "task": "maze", "config": {"settings": trainer.settings}})
+    policy = load_policy(tmp_path, "meta")
+    assert isinstance(policy, SkillPolicy)
+    assert policy.actor.device.type == "meta"
 
 
 def test_damaged_policies_are_refused(tmp_path: Path) -> None:

@@ -66,6 +66,16 @@ def test_a_program_that_was_kept_is_the_one_that_was_judged(tmp_path: Path) -> N
     assert again.mean_return[0] == result["return"]
 
 
+@pytest.mark.parametrize("steps", [200, 400])
+def test_a_schedule_that_depends_on_the_steps_is_said_to(steps: int, tmp_path: Path) -> None:
+    trained("naive", tmp_path)
+    config = BaselineConfig("naive", "maze", 1, steps=steps)
+    training = Training(config, get_method("naive").build(config, Options()), tmp_path)
+    said = f"holds a training of 300 steps, and its schedule depends on them: it can't become one of {steps};"
+    with pytest.raises(ValueError, match=said):
+        training.resume()
+
+
 def test_a_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path) -> None:
     result = trained("naive", tmp_path, task="WHILE")
     program = to_line(parse((tmp_path / PROGRAM_FILE).read_text(), LANGUAGE))

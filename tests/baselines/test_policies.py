@@ -6,7 +6,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from leaps.baselines.policies import load_origin, load_policy
-from leaps.baselines.ppo import PPOConfig, PPOTrainer
+from leaps.baselines.ppo import NeuralPolicy, PPOConfig, PPOTrainer
 from leaps.baselines.train import POLICY_FILE
 from leaps.evaluate import evaluate_policy
 from leaps.tasks import get
@@ -33,6 +33,14 @@ def test_a_policy_acts_as_it_did(method: str, tmp_path: Path) -> None:
     assert kept.actions is not None
     assert again.actions is not None
     assert (kept.actions == again.actions).all()
+
+
+@pytest.mark.parametrize("method", ["drl", "drl-abs"])
+def test_a_policy_is_put_where_it_is_asked_for(method: str, tmp_path: Path) -> None:
+    keep(tmp_path, method)
+    policy = load_policy(tmp_path, "meta")
+    assert isinstance(policy, NeuralPolicy)
+    assert policy.network.device.type == "meta"
 
 
 def test_a_policy_to_train_on_has_all_its_weights(tmp_path: Path) -> None:

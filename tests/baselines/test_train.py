@@ -44,6 +44,7 @@ class Counter:
 
 
 CONFIG = BaselineConfig("counter", "maze", seed=7, steps=1000)
+SETTINGS = {"rate": 1, "clip": 0.2}
 
 
 @pytest.fixture(autouse=True)
@@ -160,16 +161,21 @@ def test_a_training_can_not_be_made_shorter(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("config", "settings", "said"),
     [
-        (BaselineConfig("counter", "top-off", 7, 1000), None, "task='maze', not 'top-off'"),
-        (BaselineConfig("other", "maze", 7, 1000), None, "method='counter', not 'other'"),
-        (BaselineConfig("counter", "maze", 8, 1000), None, "seed=7, not 8"),
-        (CONFIG, {"rate": 2}, r"settings=\{'rate': 1\}, not \{'rate': 2\}"),
+        (BaselineConfig("counter", "top-off", 7, 1000), SETTINGS, "task='maze', not 'top-off'"),
+        (BaselineConfig("other", "maze", 7, 1000), SETTINGS, "method='counter', not 'other'"),
+        (BaselineConfig("counter", "maze", 8, 1000), SETTINGS, "seed=7, not 8"),
+        (CONFIG, {"rate": 2, "clip": 0.2}, "rate=1, not 2"),
+        (
+            BaselineConfig("counter", "maze", 8, 1000),
+            {"rate": 1, "clip": 0.3},
+            "seed=7, not 8, clip=0.2, not 0.3",
+        ),
     ],
 )
 def test_the_folder_of_another_training_is_refused(
-    tmp_path: Path, config: BaselineConfig, settings: dict[str, Any] | None, said: str
+    tmp_path: Path, config: BaselineConfig, settings: dict[str, Any], said: str
 ) -> None:
-    Training(CONFIG, Counter(), tmp_path).run()
+    Training(CONFIG, Counter(SETTINGS), tmp_path).run()
     with pytest.raises(ValueError, match=f"holds a training with {said}; use another folder"):
         Training(config, Counter(settings), tmp_path).resume()
 

@@ -51,6 +51,41 @@ def test_a_damaged_result_is_computed_again_and_said(leaps: Leaps, tmp_path: Pat
     assert file.with_name("maze-1.json.damaged").exists()
 
 
+def test_a_file_that_was_moved_aside_before_stays(leaps: Leaps, tmp_path: Path) -> None:
+    leaps(*RANDOM)
+    file = tmp_path / "results" / "tasks" / "leaps-rand-8" / "maze-1.json"
+    for content in (b"{", b"["):
+        file.write_bytes(content)
+        leaps(*RANDOM)
+    assert file.with_name("maze-1.json.damaged").read_bytes() == b"{"
+    assert file.with_name("maze-1.json.damaged-1").read_bytes() == b"["
+
+
+def test_a_folder_that_can_not_be_written_to_is_said(leaps: Leaps, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    words = (
+        "experiment",
+        "tasks",
+        "--methods",
+        "leaps-rand-8",
+        "--tasks",
+        "maze",
+        "--results",
+        "file/results",
+    )
+    assert_refused(leaps(*words), "file/results: Not a directory")
+
+
+@pytest.mark.parametrize(("backend", "address"), [("dask", "tcp://127.0.0.1:1"), ("ray", "127.0.0.1:1")])
+def test_a_device_is_asked_for_where_the_work_is_done(leaps: Leaps, backend: str, address: str) -> None:
+    """This machine has none, but only local workers are of this machine."""
+    words = ("experiment", "tasks", "--methods", "leaps-rand-8", "--device", "cuda")
+    assert_refused(leaps(*words), "no CUDA device is available here")
+    cluster = ("--backend", backend, "--address", address)
+    assert_refused(leaps(*words, *cluster), f"no {backend} cluster answers")
+    assert_refused(leaps(*words[:-1], "abacus", *cluster), "expected cpu or cuda, found 'abacus'")
+
+
 def test_a_quick_table_has_its_baselines_too(leaps: Leaps, tmp_path: Path) -> None:
     words = ("--quick", "--methods", "naive,hc", "--tasks", "maze", "--results", "r", "--work", "w", "--json")
     done = leaps("experiment", "tasks", *words)
@@ -100,6 +135,7 @@ def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> 
         (["tasks", "--methods", "dqn"], "unknown method 'dqn'"),
         (["tasks", "--tasks", "snake"], "unknown task 'snake'"),
         (["tasks", "--seeds", "0"], "seeds must be at least 1, found 0"),
+        (["smoothness", "--seeds", "3"], "nothing in smoothness is drawn, and every seed says the same"),
         (["tasks", "--backend", "slurm"], "slurm"),
         (["tasks", "--backend", "dask"], "address"),
         (["tasks", "--device", "abacus"], "expected cpu or cuda"),

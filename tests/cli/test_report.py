@@ -123,11 +123,23 @@ def test_no_results_are_said(leaps: Leaps, tmp_path: Path, monkeypatch: pytest.M
 def test_a_damaged_result_is_said_and_left_out(leaps: Leaps, store: Store, tmp_path: Path) -> None:
     file = store.file(cell("tasks", "hc", "maze", 1))
     file.write_bytes(b"{")
-    done = leaps("report", "--json")
+    for words in (("report", "--check"), ("report", "--json")):
+        done = leaps(*words)
+        assert "could not be read, and is left out: results/tasks/hc/maze-1.json" in " ".join(
+            done.err.split()
+        )
+        assert file.read_bytes() == b"{"  # and where it was
+        assert list(tmp_path.rglob("*.damaged*")) == []
     assert done.code == 0
-    assert "could not be read, and is left out; it is kept as" in done.err
-    assert "maze-1.json.damaged" in done.err
     assert "0.90 · 1" in (tmp_path / "docs" / "reproduction.md").read_text()
+
+
+def test_a_search_that_lacks_a_field_is_named(leaps: Leaps, store: Store) -> None:
+    one = cell("tasks", "hc", "maze", 2)
+    keep(store, one, 1.0, evaluations=5, solved=True, seconds=1.0)
+    assert_refused(
+        leaps("report"), "results/tasks/hc/maze-2.json: expected a finite number as 'rollouts', found None"
+    )
 
 
 def test_results_of_another_version_are_refused(leaps: Leaps, store: Store, tmp_path: Path) -> None:

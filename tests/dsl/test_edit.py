@@ -1,22 +1,71 @@
 """Programs are as many edits apart as the paper's debugging study counts."""
 
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
-from leaps.dsl.edit import edit_distance, levenshtein, statement_list
-from leaps.dsl.syntax import Program, Repeat, walk
+from leaps.dsl.edit import edit_distance, edit_distances, levenshtein
+from leaps.dsl.language import Language
+from leaps.dsl.sample import sample_programs
+from leaps.dsl.syntax import Block, Program, Repeat, blocks, head_tokens, tokens_of, walk
 from leaps.dsl.text import parse
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import LANGUAGE, PROGRAMS
+from tests.dsl.helpers import HOOVER, HOOVER_PROGRAMS
 from tests.strategies import programs
 
 
-def program(body: str) -> Program:
-    return parse(f"DEF run m( {body} m)", LANGUAGE)
+def program(body: str, language: Language = LANGUAGE) -> Program:
+    return parse(f"DEF run m( {body} m)", language)
 
 
 def distance(a: str, b: str) -> int:
-    return edit_distance(program(a), program(b))
+    return edit_distance(program(a), program(b), LANGUAGE)
+
+
+def apart(a: Program, b: Program) -> int:
+    return edit_distance(a, b, LANGUAGE)
+
+
+def row_of(tree: Program, language: Language = LANGUAGE) -> NDArray[np.uint8]:
+    return language.encode(tokens_of(tree))
+
+
+# The same once more, from the tree and without a thought of speed
+
+
+def statement_list(tree: Program) -> list[str]:
+    """A program as the study counts: its statements with their condition or count, and ELSE being one."""
+
+    def of_block(block: Block) -> Iterator[str]:
+        for statement in block:
+            yield " ".join(head_tokens(statement))
+            for opening, body, _ in blocks(statement):
+                yield from opening[:-1]  # without the bracket: an ELSE, or nothing
+                yield from of_block(body)
+
+    return list(of_block(tree.body))
+
+
+def fewest_edits(a: Sequence[str], b: Sequence[str]) -> int:
+    """Levenshtein's distance as its definition says."""
+
+    @cache
+    def between(i: int, j: int) -> int:
+        if i == 0 or j == 0:
+            return i + j
+        changed = between(i - 1, j - 1) + (a[i - 1] != b[j - 1])
+        return min(between(i - 1, j) + 1, between(i, j - 1) + 1, changed)
+
+    return between(len(a), len(b))
+
+
+def expected_distance(a: Program, b: Program) -> int:
+    return max(fewest_edits(statement_list(a), statement_list(b)), int(a != b))
 
 
 # The listings of the paper's appendix "Human Debugging"
@@ -88,6 +137,19 @@ def test_a_change_of_one_statement_is_one_edit(before: str, after: str) -> None:
     assert distance(before, after) == 1
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("REPEAT R=3 r( move r)", "REPEAT R=4 r( move r)"),
+        ("WHILE c( frontIsClear c) w( move w)", "WHILE c( leftIsClear c) w( move w)"),
+        ("WHILE c( frontIsClear c) w( move w)", "WHILE c( not c( frontIsClear c) c) w( move w)"),
+        ("IF c( not c( leftIsClear c) c) i( move i)", "IF c( not c( frontIsClear c) c) i( move i)"),
+    ],
+)
+def test_changes_of_several_statements_add_up(before: str, after: str) -> None:
+    assert distance(f"{before} " * 3, f"{after} " * 3) == 3
+
+
 def test_wrapping_ten_statements_in_a_loop_is_one_edit() -> None:
     assert distance("move " * 10, f"REPEAT R=2 r( {'move ' * 10} r)") == 1
 
@@ -125,25 +187,25 @@ def test_a_program_is_listed_statement_by_statement() -> None:
 @settings(max_examples=60)
 @given(programs, programs)
 def test_the_way_back_is_as_long(a: Program, b: Program) -> None:
-    assert edit_distance(a, b) == edit_distance(b, a)
+    assert apart(a, b) == apart(b, a)
 
 
 @settings(max_examples=60)
 @given(programs)
 def test_a_program_is_no_edit_from_itself(a: Program) -> None:
-    assert edit_distance(a, Program(a.body)) == 0
+    assert apart(a, Program(a.body)) == 0
 
 
 @settings(max_examples=60)
 @given(programs, programs)
 def test_only_equal_programs_are_no_edit_apart(a: Program, b: Program) -> None:
-    assert (edit_distance(a, b) == 0) == (a == b)
+    assert (apart(a, b) == 0) == (a == b)
 
 
 @settings(max_examples=60)
 @given(programs, programs, programs)
 def test_no_detour_is_shorter(a: Program, b: Program, c: Program) -> None:
-    assert edit_distance(a, c) <= edit_distance(a, b) + edit_distance(b, c)
+    assert apart(a, c) <= apart(a, b) + apart(b, c)
 
 
 @settings(max_examples=60)
@@ -152,13 +214,13 @@ def test_wrapping_any_statements_in_a_loop_is_one_edit(a: Program, data: st.Data
     first = data.draw(st.integers(0, len(a.body) - 1))
     last = data.draw(st.integers(first + 1, len(a.body)))
     wrapped = (*a.body[:first], Repeat(2, a.body[first:last]), *a.body[last:])
-    assert edit_distance(a, Program(wrapped)) == 1
+    assert apart(a, Program(wrapped)) == 1
 
 
 @settings(max_examples=60)
 @given(programs, programs)
 def test_no_distance_is_longer_than_writing_the_longer_program_anew(a: Program, b: Program) -> None:
-    assert edit_distance(a, b) <= max(len(statement_list(a)), len(statement_list(b)))
+    assert apart(a, b) <= max(len(statement_list(a)), len(statement_list(b)))
 
 
 @settings(max_examples=60)
@@ -179,4 +241,86 @@ def test_every_statement_is_listed(a: Program) -> None:
     ],
 )
 def test_the_distance_of_lists_is_levenshteins(a: str, b: str, expected: int) -> None:
-    assert levenshtein(a, b) == expected
+    assert levenshtein(*(np.array([ord(letter) for letter in word], np.int64) for word in (a, b))) == expected
+    assert fewest_edits(a, b) == expected  # what the distances below are compared with
+
+
+# As its definition says, for many programs at once
+
+
+@settings(max_examples=100)
+@given(programs, programs)
+def test_the_distance_is_that_of_the_lists_of_statements(a: Program, b: Program) -> None:
+    assert apart(a, b) == expected_distance(a, b)
+
+
+@settings(max_examples=60)
+@given(programs, st.lists(programs, min_size=1, max_size=5), st.integers(0, 7), st.integers(0, 7))
+def test_many_programs_at_once_are_as_far_as_each_alone(
+    origin: Program, others: list[Program], more: int, padding: int
+) -> None:
+    """However much padding there is, at the end of the one as of the others."""
+    rows = [row_of(other) for other in (*others, origin)]
+    batch = LANGUAGE.batch(rows, max(map(len, rows)) + more)
+    padded = np.pad(row_of(origin), (0, padding), constant_values=LANGUAGE.pad)
+    expected = [expected_distance(origin, other) for other in (*others, origin)]
+    assert edit_distances(padded, batch, LANGUAGE).tolist() == expected
+
+
+@pytest.mark.parametrize(("more", "padding"), [(0, 0), (4, 0), (0, 4), (3, 5)])
+def test_padding_is_no_edit(more: int, padding: int) -> None:
+    body = row_of(program("move turnLeft"))
+    origin, other = (np.pad(body, (0, n), constant_values=LANGUAGE.pad) for n in (more, padding))
+    assert edit_distances(origin, other[None], LANGUAGE).tolist() == [0]
+
+
+def test_a_long_programs_distances_are_exact_too() -> None:
+    """More statements than random programs have, and blocks within blocks within blocks."""
+    deep = program("WHILE c( frontIsClear c) w( turnLeft " * 40 + "move " + "w) " * 40)
+    changed = program(
+        "WHILE c( frontIsClear c) w( turnLeft " * 20
+        + "IF c( frontIsClear c) i( turnLeft " * 3
+        + "WHILE c( frontIsClear c) w( turnLeft " * 15
+        + "move "
+        + "w) " * 15
+        + "i) " * 3
+        + "w) " * 20
+    )
+    assert apart(deep, changed) == expected_distance(deep, changed) == 7
+
+
+@pytest.mark.parametrize(
+    ("language", "rows"),
+    [
+        (LANGUAGE, sample_programs(LANGUAGE, PROGRAMS, 40, seed=3)),
+        (HOOVER, sample_programs(HOOVER, HOOVER_PROGRAMS, 40, seed=3)),
+    ],
+    ids=["Karel", "Hoover"],
+)
+def test_programs_of_any_language_have_distances(language: Language, rows: NDArray[np.uint8]) -> None:
+    trees = [parse(" ".join(language.decode(row)), language) for row in rows]
+    for number in range(5):
+        expected = [expected_distance(trees[number], tree) for tree in trees]
+        assert edit_distances(rows[number], rows, language).tolist() == expected
+        assert [edit_distance(trees[number], tree, language) for tree in trees] == expected
+
+
+def test_an_edit_of_another_languages_program_is_one() -> None:
+    before, after = (
+        program(body, HOOVER)
+        for body in ("REPEAT R=3 r( suck forward r)", "WHILE c( not c( bump c) c) w( suck forward w)")
+    )
+    assert edit_distance(before, after, HOOVER) == 1
+
+
+def test_counting_edits_changes_no_program() -> None:
+    origin, batch = row_of(program("move turnLeft")), row_of(program("move putMarker"))[None]
+    before = origin.copy(), batch.copy()
+    edit_distances(origin, batch, LANGUAGE)
+    np.testing.assert_array_equal(origin, before[0])
+    np.testing.assert_array_equal(batch, before[1])
+
+
+def test_no_programs_have_no_distances() -> None:
+    none = np.zeros((0, 20), np.uint8)
+    assert edit_distances(row_of(program("move")), none, LANGUAGE).tolist() == []

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
 import tempfile
@@ -352,6 +353,25 @@ def test_an_address_where_nobody_is_is_told(name: str, form: str, closed_port: i
     assert time.monotonic() - began < 20
 
 
+def connecting(name: str, address: str, patience: float) -> "subprocess.CompletedProcess[str]":
+    """Connect in a process of its own, since the libraries try on."""
+    code = f"""
+from leaps.experiments import backends
+backends.PATIENCE = {patience}
+try:
+    backends.connect({name!r}, {address!r})
+except ValueError as error:
+    print(error)
+"""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | RAY_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=20,
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "form"),
     [("dask", "tcp://{}"), ("ray", "{}"), ("ray", "ray://{}")],
@@ -359,23 +379,33 @@ def test_an_address_where_nobody_is_is_told(name: str, form: str, closed_port: i
 )
 def test_an_address_where_somebody_else_is_is_told(name: str, form: str, silent_port: int) -> None:
     address = form.format(f"127.0.0.1:{silent_port}")
-    code = f"""
-from leaps.experiments import backends
-backends.PATIENCE = 1.0
-try:
-    backends.connect({name!r}, {address!r})
-except ValueError as error:
-    print(error)
-"""
-    done = subprocess.run(  # in a process of its own, since the libraries try on
-        [sys.executable, "-c", code],
-        env=os.environ | RAY_ENVIRONMENT,
-        capture_output=True,
-        text=True,
-        timeout=20,
-    )
+    done = connecting(name, address, patience=1.0)
     assert done.stdout.startswith(f"no {name} cluster answers at '{address}'; expected ")
     assert done.returncode == 0
+
+
+@pytest.fixture
+def http_port() -> Iterator[int]:
+    """A port where a server speaks another language, to whoever says anything."""
+
+    class Refusing(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            if self.request.recv(1):
+                self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def test_a_server_of_something_else_is_told_from_a_dask_cluster(http_port: int) -> None:
+    """Soon, with usual patience, and without a traceback when Python ends."""
+    address = f"tcp://127.0.0.1:{http_port}"
+    done = connecting("dask", address, backends.PATIENCE)
+    assert done.stdout.startswith(f"no dask cluster answers at '{address}'; expected tcp://host:port")
+    assert done.stdout.endswith("(ConnectionError: something else answers there)\n")
+    assert (done.stderr, done.returncode) == ("", 0)
 
 
 @pytest.mark.parametrize(

@@ -114,3 +114,11 @@ def test_what_does_not_exist_is_refused() -> None:
         TABLE_3.cells(tasks=[])
     with pytest.raises(ValueError, match="seeds must be at least 1, found 0"):
         TABLE_3.cells(seeds=0)
+
+
+@pytest.mark.parametrize("name", ["smoothness", "interpolation"])
+def test_what_is_not_drawn_has_one_seed(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.cells(seeds=1) == experiment.cells()
+    with pytest.raises(ValueError, match=f"nothing in {name} is drawn, .*; expected 1, found 2"):
+        experiment.cells(seeds=2)

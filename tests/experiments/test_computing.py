@@ -1,13 +1,18 @@
 """A cell's values are what the command of its method would have said."""
 
 import shutil
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
+from leaps import __version__
+from leaps.analysis.repair import repair
 from leaps.baselines.policies import load_policy
 from leaps.baselines.train import POLICY_FILE
 from leaps.dataset import DataConfig, make_dataset
@@ -15,11 +20,13 @@ from leaps.embedding.space import Space
 from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
 from leaps.experiments import computing
 from leaps.experiments.catalogue import get_experiment
-from leaps.experiments.cell import Cell, cell
+from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import SEARCHES, Job, do
+from leaps.experiments.study import STUDY
 from leaps.explore import smoothness
 from leaps.search.solve import Solution, SolveConfig, solve
 from leaps.tasks import get
+from leaps.tensors import metadata, read_about
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -81,9 +88,123 @@ def test_a_policy_that_is_on_another_machine_is_trained_anew(tmp_path: Path) -> 
     (tmp_path / "a").mkdir()
     job = job_of(one, tmp_path / "a")
     here = do(job).values
-    shutil.rmtree(tmp_path / "a")
-    assert do(job).values == here
     assert here["return_at_own_size"] == job.needed[0].values["return"]
+    assert here["trained"] == {name: job.needed[0].values[name] for name in ("steps", "seconds")}
+    shutil.rmtree(tmp_path / "a")
+    assert without_seconds(do(job).values) == without_seconds(here)
+
+
+def without_seconds(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {**values, "trained": {**values["trained"], "seconds": 0}}
+
+
+def other_policy(job: Job, **about: Any) -> None:
+    """Put another policy into a training's folder, with nothing beside it: whoever trains begins anew."""
+    file = job.folder / POLICY_FILE
+    tensors, said = load_file(file), read_about(file)
+    shutil.rmtree(job.folder)
+    job.folder.mkdir()
+    save_file(tensors, file, metadata(said | about))
+
+
+LARGER = cell("generalization", "drl-abs", "maze", 0, size="10x10", steps=9000, judged=20)
+
+
+def test_what_is_said_of_a_policy_is_of_the_one_that_was_judged(tmp_path: Path) -> None:
+    """A stored result may be of a training on another machine, which came to something else."""
+    job = job_of(LARGER, tmp_path)
+    other_policy(job.needed[0], **{"return": 0.123, "seconds": 45.0})
+    found = do(job).values
+    assert found["return_at_own_size"] == 0.123
+    assert found["trained"]["seconds"] == 45.0
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"version": "0.0.1"},
+        {"method": "drl-abs-t"},
+        {"task": "harvester"},
+        {"seed": 7},
+        {"config": {"steps": 5}},
+    ],
+)
+def test_a_policy_of_another_training_is_not_taken_for_the_needed_one(
+    tmp_path: Path, about: dict[str, Any]
+) -> None:
+    job = job_of(LARGER, tmp_path)
+    other_policy(job.needed[0], **{"return": 0.123} | about)
+    found = do(job).values
+    assert found["return_at_own_size"] == job.needed[0].values["return"] != 0.123
+    judged = read_about(job.needed[0].folder / POLICY_FILE)
+    assert {name: judged[name] for name in about} == {name: job.needed[0].values[name] for name in about}
+
+
+def test_a_damaged_policy_is_made_again(tmp_path: Path) -> None:
+    job = job_of(LARGER, tmp_path)
+    file = job.needed[0].folder / POLICY_FILE
+    file.write_bytes(file.read_bytes()[:100])
+    assert do(job).values["return_at_own_size"] == job.needed[0].values["return"]
+
+
+def test_a_stored_result_of_other_settings_than_a_training_has_now_is_said(tmp_path: Path) -> None:
+    job = job_of(LARGER, tmp_path)
+    needed, result = job.needed[0], job.needed[0].result
+    assert result is not None
+    config = result.values["config"] | {"settings": result.values["config"]["settings"] | {"clip": 0.3}}
+    changed = replace(needed, result=replace(result, values={**result.values, "config": config}))
+    with pytest.raises(ValueError, match=r"holds another training than .*/maze-.*: clip=0\.2, not 0\.3;"):
+        do(replace(job, needed=(changed,)))
+
+
+def test_a_teacher_is_never_chosen_by_configurations_that_it_has_not_seen(tmp_path: Path) -> None:
+    def teacher(seed: int, **values: float) -> Job:
+        one = cell("unseen", "drl", "top-off@0.05", seed)
+        return Job(one, computing.unseen, result=Result(one, values, 1.0, __version__), work=tmp_path)
+
+    seen_well = teacher(0, **{"return": 0.1, "return_on_seen": 0.9})
+    unseen_well = teacher(1, **{"return": 0.8, "return_on_seen": 0.2})
+    assert max((seen_well, unseen_well), key=computing._worth) is seen_well
+    assert (
+        max((teacher(0, **{"return": 0.1}), other := teacher(1, **{"return": 0.2})), key=computing._worth)
+        is other
+    )
+
+
+def test_workers_that_need_the_same_policy_train_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many threads as workers: each has a lock of its own on the folder."""
+    job = job_of(LARGER, tmp_path)
+    shutil.rmtree(job.needed[0].folder)
+    trained, train = [], computing.baseline
+
+    def remember(job: Job) -> computing.Values:
+        trained.append(job.cell)
+        return train(job)
+
+    monkeypatch.setattr(computing, "baseline", remember)
+    with ThreadPoolExecutor(3) as workers:
+        assert set(workers.map(computing.best_of, [job] * 3)) == {job.needed[0].folder}
+    assert trained == [job.needed[0].cell]
+
+
+def test_seconds_are_those_of_all_sessions_of_a_training(tmp_path: Path) -> None:
+    one = cell("tasks", "drl-abs", "maze", 1)
+    assert do(Job(one, lambda job: {"return": 1.0, "seconds": 1e6}, work=tmp_path)).seconds == 1e6  # noqa: ARG005
+    assert 0 < do(Job(one, lambda job: {"return": 1.0, "seconds": 0.0}, work=tmp_path)).seconds < 1e6  # noqa: ARG005
+    assert Result(one, {"seconds": 9.0}, 2.0, __version__).all_seconds == 9.0
+    assert Result(one, {}, 2.0, __version__).all_seconds == 2.0
+
+
+def test_a_device_that_a_worker_does_not_have_is_the_cells_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    job = Job(cell("tasks", "drl-abs", "maze", steps=9000, judged=20), computing.baseline, work=tmp_path)
+    with pytest.raises(ValueError, match="no device 'cuda' is available on this worker"):
+        do(replace(job, device="cuda"))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_program_is_judged_in_larger_worlds_that_it_never_saw(tmp_path: Path) -> None:
@@ -131,3 +252,15 @@ def test_smoothness_is_that_of_the_space(tmp_path: Path) -> None:
     found = done(cell("smoothness", "leaps-p+l", "test", programs=200), tmp_path).values["return"]
     data = make_dataset(DataConfig(programs=200))
     assert found == pytest.approx(smoothness(Space.load("pl"), data, "test"))
+
+
+def test_a_program_of_the_study_is_judged_as_it_is_and_repaired(tmp_path: Path) -> None:
+    program = STUDY["harvester"].program
+    before = done(cell("debugging", "original", "harvester", 2, judged=100), tmp_path).values
+    judged = evaluate(program, "harvester", episodes=100, seed=UNSEEN_SEEDS + 2)
+    assert before["return"] == judged.mean_return[0]
+    for method, edits in (("3-edits", 3), ("5-edits", 5)):
+        found = done(cell("debugging", method, "harvester", 2, budget=500), tmp_path).values
+        expected = repair(program, "harvester", edits, seed=2, budget=500).summary()
+        assert {**found, "seconds": 0} == {**expected, "seconds": 0}
+        assert found["edits"] <= edits

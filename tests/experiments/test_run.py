@@ -1,18 +1,21 @@
 """A run computes what is missing, once; what fails is said and stops nothing else; what is there stays."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from leaps import __version__
 from leaps.experiments import catalogue
 from leaps.experiments.backends import Failure
 from leaps.experiments.catalogue import Experiment
-from leaps.experiments.cell import Cell, cell
+from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import Job, Values
 from leaps.experiments.run import Progress, needed_by, run
 from leaps.experiments.store import Store
+from tests.disk import full_disk
 
 COMPUTED: list[str] = []
 
@@ -30,6 +33,17 @@ class Here:
                 yield number, Failure(str(error))
 
     def close(self) -> None: ...
+
+
+class Watched(Here):
+    """One that remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.handed: list[Job] = []
+
+    def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        self.handed += items
+        return super().run(work, items)
 
 
 def add_up(job: Job) -> Values:
@@ -126,6 +140,76 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
             run(cells, Store(folder), Here(), listener=kill)
         run(cells, Store(folder), Here())
         assert sorted(COMPUTED) == everything
+
+
+def test_what_a_stored_result_once_needed_is_not_computed(tmp_path: Path) -> None:
+    run([HIGH], Store(tmp_path), Here())
+    for low in (tmp_path / "sums" / "low").iterdir():
+        low.unlink()
+    COMPUTED.clear()
+    told: list[Progress] = []
+    outcome = run([HIGH], Store(tmp_path), Here(), listener=told.append)
+    assert (COMPUTED, list(outcome.results), [progress.cells for progress in told]) == ([], [HIGH], [1])
+    Store(tmp_path).file(HIGH).unlink()
+    assert run([HIGH], Store(tmp_path), Here()).results[HIGH].values["return"] == 21
+    assert [HIGH.name] == COMPUTED
+
+
+def test_a_need_that_fails_does_not_harm_what_is_stored(tmp_path: Path) -> None:
+    """The middle one is there, one of its needs fails, and a high one needs it."""
+    middle, high = (cell("sums", method, "bad", 0) for method in ("middle", "high"))
+    Store(tmp_path).write(Result(middle, {"return": 3}, 1.0, __version__))
+    outcome = run([cell("sums", "low", "bad", 0), middle], Store(tmp_path), Here())
+    assert set(outcome.failures) == {cell("sums", "low", "bad", 0)}
+    assert set(outcome.results) == {middle}
+    watched = Watched()
+    run([cell("sums", "low", "bad", 0), high], Store(tmp_path), watched)
+    (job,) = [job for job in watched.handed if job.cell == high]
+    assert [needed.result is not None for needed in job.needed] == [True]
+    assert job.needed[0].needed == ()
+
+
+def test_what_a_needed_cell_was_made_of_is_handed_on_with_it(tmp_path: Path) -> None:
+    """A worker that lacks a policy trains it again, from what that needed."""
+    run([cell("sums", "middle", "good", 5)], Store(tmp_path), Here())
+    watched = Watched()
+    run([HIGH], Store(tmp_path), watched)
+    ((middle,),) = (job.needed for job in watched.handed)
+    assert [low.values["return"] for low in middle.needed] == [5, 6]
+
+
+def test_a_worker_with_another_version_fails_and_its_result_is_not_kept(tmp_path: Path) -> None:
+    class Old(Here):
+        def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+            for number, answer in super().run(work, items):
+                yield number, replace(answer, version="0.0.1")
+
+    low = cell("sums", "low", "good", 5)
+    outcome = run([low], Store(tmp_path), Old())
+    assert outcome.failures[low].startswith("its worker has leaps 0.0.1, and this is ")
+    assert (outcome.results, outcome.computed, Store(tmp_path).read(low)) == ({}, 0, None)
+
+
+def test_a_folder_that_can_not_be_written_to_is_said_before_anything_is_computed(tmp_path: Path) -> None:
+    with full_disk(after=0), pytest.raises(OSError, match="results"):
+        run([HIGH], Store(tmp_path / "results"), Here())
+    assert COMPUTED == []
+    run([HIGH], Store(tmp_path / "results"), Here())
+    with full_disk(after=0):  # nothing is to be written then
+        assert run([HIGH], Store(tmp_path / "results"), Here()).computed == 0
+
+
+def test_a_disk_that_fills_up_is_said_with_the_files_name_and_what_is_done_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (cell("sums", "low", "good", seed) for seed in (0, 1))
+    run([first], Store(tmp_path), Here())
+    monkeypatch.setattr(Store, "check_writable", lambda store: None)  # it was not full yet  # noqa: ARG005
+    with full_disk(after=0), pytest.raises(OSError) as caught:
+        run([first, second], Store(tmp_path), Here())
+    assert caught.value.filename == str(Store(tmp_path).file(second))
+    assert Store(tmp_path).read(first) is not None
+    assert Store(tmp_path).read(second) is None
 
 
 def test_results_say_where_and_when_they_were_made(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from leaps import __version__
 from leaps.experiments import store
 from leaps.experiments.cell import Result, cell
 from leaps.experiments.store import Store
+from tests.disk import full_disk
 
 CELL = cell("tasks", "drl", "maze", 2, size="8x8")
 
@@ -55,6 +56,31 @@ def test_a_damaged_file_is_moved_aside_and_the_cell_computed_again(tmp_path: Pat
     assert [found.values["return"] for found in kept.all("tasks")] == [0.9]
 
 
+def test_what_was_moved_aside_before_stays(tmp_path: Path) -> None:
+    kept = Store(tmp_path)
+    for content in (b"first", b"second", b"third"):
+        kept.file(CELL).parent.mkdir(parents=True, exist_ok=True)
+        kept.file(CELL).write_bytes(content)
+        assert kept.read(CELL) is None
+    assert [path.read_bytes() for path in kept.aside] == [b"first", b"second", b"third"]
+    assert [path.name.partition(".json")[2] for path in kept.aside] == [
+        ".damaged",
+        ".damaged-1",
+        ".damaged-2",
+    ]
+    assert list(kept.all("tasks")) == []
+
+
+def test_who_only_reads_moves_nothing(tmp_path: Path) -> None:
+    Store(tmp_path).write(result())
+    reader = Store(tmp_path, only_read=True)
+    reader.file(CELL).write_bytes(b"{")
+    assert reader.read(CELL) is None
+    assert list(reader.all("tasks")) == []
+    assert reader.aside == [reader.file(CELL)] * 2
+    assert [path.name for path in reader.file(CELL).parent.iterdir()] == [reader.file(CELL).name]
+
+
 def test_half_a_file_is_no_result(tmp_path: Path) -> None:
     kept = Store(tmp_path)
     kept.write(result())
@@ -94,6 +120,18 @@ def test_a_disk_that_fills_up_leaves_no_half_result(tmp_path: Path, monkeypatch:
     with pytest.raises(OSError, match="No space left"):
         kept.write(result())
     assert kept.read(CELL) is None
+
+
+def test_a_folder_that_can_not_be_written_to_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    Store(folder).check_writable()
+    assert list(folder.iterdir()) == []
+    with full_disk(after=0), pytest.raises(OSError) as caught:
+        Store(folder).check_writable()
+    assert caught.value.filename == str(folder)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(NotADirectoryError):
+        Store(tmp_path / "file" / "results").check_writable()
 
 
 def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:

@@ -48,3 +48,9 @@ def test_of_several_ways_the_best_on_average_is_reported() -> None:
     entry = tabulate(TASKS, results)["drl-abs-t"]["maze"]
     assert entry.returns == pytest.approx([0.6, 0.7])
     assert {result.cell.option("source") for result in entry.results} == {"top-off"}
+
+
+def test_a_way_with_few_seeds_does_not_stand_for_one_with_many() -> None:
+    lucky = worth(cell("tasks", "drl-abs-t", "maze", 0, source="harvester"), 1.0)
+    others = [worth(cell("tasks", "drl-abs-t", "maze", seed, source="top-off"), 0.5) for seed in (0, 1)]
+    assert tabulate(TASKS, [lucky, *others])["drl-abs-t"]["maze"].returns == [0.5, 0.5]

@@ -42,6 +42,7 @@ def keep_search(
         "return": float(solved),
         "solved": solved,
         "evaluations": evaluations,
+        "rollouts": 16 * evaluations,
         "seconds": seconds,
         **values,
     }

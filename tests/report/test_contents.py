@@ -1,17 +1,28 @@
 """From a store to what a report says: what is in, what is left out, what is marked and why."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from leaps import __version__
 from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, TABLES
-from leaps.experiments.cell import Cell, cell
+from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.store import Store
 from leaps.report.contents import Contents, Section, gather
 from leaps.report.notes import Notes
-from tests.report.synthetic import all_shown, everything, keep, keep_entry, keep_shown, shown_values, small
+from tests.report.synthetic import (
+    all_shown,
+    everything,
+    keep,
+    keep_entry,
+    keep_search,
+    keep_shown,
+    shown_values,
+    small,
+)
 
 
 def section(contents: Contents, name: str) -> Section:
@@ -108,12 +119,13 @@ def test_hours_count_what_trainings_began_with_and_every_way_tried(tmp_path: Pat
     assert entry.mean == 0.2
 
 
-def test_a_damaged_file_is_moved_aside_and_said(tmp_path: Path) -> None:
+def test_a_damaged_file_is_left_out_and_said(tmp_path: Path) -> None:
     store = small(tmp_path)
     file = store.file(cell("tasks", "leaps", "maze", 3))
     file.write_bytes(file.read_bytes()[:20])
-    contents = gather(Store(tmp_path))
-    assert [path.name for path in contents.aside] == ["maze-3.json.damaged"]
+    contents = gather(Store(tmp_path, only_read=True))
+    assert contents.aside == (file,)
+    assert file.read_bytes()
     entry = section(contents, "tasks").table["leaps", "maze"].entry
     assert entry is not None
     assert len(entry.results) == 4
@@ -124,6 +136,31 @@ def test_a_return_that_is_no_number_is_said(tmp_path: Path, value: Any) -> None:
     store = Store(tmp_path)
     keep(store, cell("tasks", "drl", "maze"), value)
     with pytest.raises(ValueError, match=r"maze-0\.json: expected a finite number as 'return', found"):
+        gather(store)
+
+
+@pytest.mark.parametrize("missing", ["solved", "evaluations", "rollouts", "seconds"])
+def test_a_search_that_does_not_say_what_it_took_is_named(tmp_path: Path, missing: str) -> None:
+    store = Store(tmp_path)
+    one = cell("tasks", "hc", "maze", 1)
+    keep_search(store, one, True, 10, 1.0)
+    said = json.loads(store.file(one).read_text())
+    del said["values"][missing]
+    store.file(one).write_text(json.dumps(said))
+    with pytest.raises(
+        ValueError, match=rf"hc/maze-1\.json: expected a finite number as '{missing}', found None"
+    ):
+        gather(store)
+
+
+@pytest.mark.parametrize("value", ["long", None, float("nan")])
+def test_seconds_that_are_no_number_are_said(tmp_path: Path, value: Any) -> None:
+    store = Store(tmp_path)
+    keep(store, cell("tasks", "drl", "maze"), 1.0, **{"seconds": 1.0})
+    keep(store, cell("tasks", "drl", "maze", 1), 1.0)
+    gather(store)
+    store.write(Result(cell("tasks", "drl", "maze", 2), {"return": 1.0, "seconds": value}, 1.0, __version__))
+    with pytest.raises(ValueError, match=r"maze-2\.json: expected a finite number as 'seconds', found"):
         gather(store)
 
 

@@ -36,6 +36,12 @@ def test_a_gpu_is_counted_by_itself() -> None:
     assert cost.gpu_seconds == pytest.approx(100.0)
 
 
+def test_all_sessions_of_a_training_count() -> None:
+    one = cell("tasks", "drl", "maze")
+    resumed = Result(one, {"return": 1.0, "seconds": 600.0}, 2.0, __version__)
+    assert cost_of(TABLES["tasks"], {one: resumed}).core_seconds == pytest.approx(30 * 600)
+
+
 def test_what_others_begin_with_is_a_cost_too_and_of_its_own_kind() -> None:
     """A transfer begins with a policy of half the usual steps, which must not be taken for a whole one."""
     results = dict(

@@ -27,8 +27,8 @@ def test_solved_of_all_and_medians(tmp_path: Path) -> None:
     assert found.head == ("", *TASKS.tasks)
     (row,) = found.rows
     assert row[0] == "hc"
-    assert dict(zip(TASKS.tasks, row[1:], strict=True))["maze"] == "2/3 · 1,234 · 1.0 s"
-    assert set(row[1:]) == {"–", "2/3 · 1,234 · 1.0 s"}
+    assert dict(zip(TASKS.tasks, row[1:], strict=True))["maze"] == "2/3 · 1,234 · 20k · 1.0 s"
+    assert set(row[1:]) == {"–", "2/3 · 1,234 · 20k · 1.0 s"}
 
 
 def test_without_searches_there_is_nothing_to_say(tmp_path: Path) -> None:

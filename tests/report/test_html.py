@@ -202,6 +202,6 @@ def test_what_searches_took_and_what_all_costs_are_tables_of_the_page(tmp_path: 
     contents = gather(store)
     page = to_html(contents, dict.fromkeys(contents.experiments, b"<svg></svg>"))
     assert "<h3>Searches</h3>" in page
-    assert "<td>1/1 · 77 · 2.0 s</td>" in page
+    assert "<td>1/1 · 77 · 1.2k · 2.0 s</td>" in page
     assert '<a href="#costs">What it costs</a>' in page
     assert '<section id="costs">' in page

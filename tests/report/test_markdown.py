@@ -99,7 +99,7 @@ def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
     text = to_markdown(gather(store, NOTES))
     tasks = text[text.index("## tasks") : text.index("## karel-hard")]
     assert "### Searches\n\n|  | stair-climber |" in tasks
-    assert "| cebs | – | – | – | 1/1 · 77 · 2.0 s | – | – |" in tasks
+    assert "| cebs | – | – | – | 1/1 · 77 · 1.2k · 2.0 s | – | – |" in tasks
     assert "### Searches" not in text[text.index("## karel-hard") :]
     costs = text[text.index("## What it costs") :]
     assert "| tasks | 1,056 | 45 |" in costs

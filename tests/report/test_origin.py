@@ -135,3 +135,9 @@ def test_versions_and_machines_are_said_once() -> None:
     assert machines_of(results) == ("Intel Xeon CPU, 1 core, H200", "Intel Xeon CPU, 8 cores")
     assert versions_of(results) == ("leaps 0.1", "Python 3.11.2", "numpy 2.3", "torch 2.8 and 2.9")
     assert origin_of(TASKS, tabulate(TASKS, results), results).seconds == 360
+
+
+def test_the_seconds_of_all_sessions_count() -> None:
+    one = cell("tasks", "drl", "maze")
+    results = [Result(one, {"return": 0.5, "seconds": 600.0}, 2.0, "0.1"), result(one)]
+    assert origin_of(TASKS, tabulate(TASKS, results), results).seconds == 690

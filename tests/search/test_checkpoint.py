@@ -96,18 +96,24 @@ def test_without_one_a_search_begins(tmp_path: Path) -> None:
 def test_a_checkpoint_is_written_now_and_then_and_goes_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
     run = Run(SolveConfig("snake", budget=1000))
     checkpoints = Checkpoints(run, tmp_path)
-    seen: list[bool] = []
+    file = tmp_path / CHECKPOINT_FILE
+    seen: list[int] = []
+    """rounds whose state was kept"""
 
     def watch(step: Step) -> None:
+        nonlocal now
         checkpoints(step)
-        seen.append((tmp_path / CHECKPOINT_FILE).exists())
-        if step.round == 3:
-            monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+        kept = json.loads(file.read_text())["state"]["round"]
+        seen.append(kept)
+        now += checkpoint.EVERY / 2
 
     work(run, watch)
-    assert seen[:4] == [False, False, False, True]
+    # At once, so that an interruption never finds none; then not in every round.
+    assert seen[:6] == [1, 1, 3, 3, 5, 5]
     checkpoints.remove()
     assert not list(tmp_path.iterdir())
     checkpoints.remove()  # there may be none

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE
 from leaps.search.cem import CEM, PAPER, ROBUST
 from leaps.search.methods import METHODS, Setting, get_method
+from leaps.search.random_search import PAPER as PAPER_RANDOM
+from leaps.search.random_search import RandomConfig, RandomSearch
 from leaps.search.search import InSpace, Programs, Scores, Search
+from leaps.search.solve import Run, SolveConfig
 from tests.embedding.helpers import needs_shipped_weights
 
 pytestmark = needs_shipped_weights
@@ -120,17 +124,26 @@ def test_a_random_search_asks_once(name: str, count: int) -> None:
     assert search.finished
 
 
-def settings_of(name: str, task: str) -> object:
-    search = built(name, task=task)
+def settings_of(search: Search) -> object:
     assert isinstance(search, InSpace)
-    assert isinstance(search.search, CEM)
+    assert isinstance(search.search, CEM | RandomSearch)
     return search.search.config
 
 
-def test_the_papers_search_has_the_papers_settings_where_there_are_some() -> None:
-    assert all(settings_of("cem-paper", task) == config for task, config in PAPER.items())
-    assert settings_of("cem-paper", "a task of your own") == ROBUST
-    assert settings_of("cem", "maze") == ROBUST
+def test_the_papers_search_has_the_papers_settings_where_there_are_some_and_one_start_everywhere() -> None:
+    for task, config in PAPER.items():
+        assert settings_of(built("cem-paper", task=task)) == config
+        assert settings_of(built("random-8", task=task)) == PAPER_RANDOM[8][task]
+        assert settings_of(built("random-64", task=task)) == PAPER_RANDOM[64][task]
+    assert settings_of(built("cem-paper", task="a task of your own")) == replace(ROBUST, restart_after=0)
+    assert settings_of(built("random-8", task="a task of your own")) == RandomConfig(8)
+    assert settings_of(built("cem")) == ROBUST
+
+
+@pytest.mark.parametrize("task", ["top-off@0.25", "maze-from-corner", "harvester-subsets@0.5"])
+def test_a_variant_of_a_task_is_searched_as_the_task_is(task: str) -> None:
+    original = next(name for name in PAPER if task.startswith(name))
+    assert settings_of(Run(SolveConfig(task, "cem-paper")).search) == PAPER[original]
 
 
 @every_method

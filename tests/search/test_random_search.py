@@ -1,13 +1,16 @@
-"""The paper's random searches: so many points from N(0, I), once."""
+"""The paper's random searches: so many points around one, once."""
 
 import numpy as np
 import pytest
 
-from leaps.search.random_search import RandomSearch
+from leaps.search.cem import CEM, CEMConfig, Initial
+from leaps.search.cem import PAPER as PAPER_CEM
+from leaps.search.random_search import PAPER, RandomConfig, RandomSearch
+from leaps.search.reconstruct import TEST_PROGRAMS
 
 
 def test_it_asks_once() -> None:
-    search = RandomSearch(8, 3, seed=0)
+    search = RandomSearch(RandomConfig(8), 3, seed=0)
     assert not search.finished
     points = search.ask()
     assert not search.finished  # what was asked has to be told first
@@ -16,34 +19,54 @@ def test_it_asks_once() -> None:
 
 
 def test_it_asks_for_as_many_points_as_it_was_told_to_in_single_precision() -> None:
-    points = RandomSearch(64, 5, seed=0).ask()
+    points = RandomSearch(RandomConfig(64), 5, seed=0).ask()
     assert points.shape == (64, 5)
     assert points.dtype == np.float32
 
 
-def test_the_points_are_drawn_from_a_standard_normal_distribution() -> None:
-    points = RandomSearch(20_000, 4, seed=1).ask().astype(np.float64)
-    assert np.abs(points.mean(axis=0)).max() < 5 / np.sqrt(20_000)
-    assert np.cov(points.T) == pytest.approx(np.eye(4), abs=0.05)
-    assert (np.abs(points) < 1).mean() == pytest.approx(0.6827, abs=0.01)
-    assert (np.abs(points) < 2).mean() == pytest.approx(0.9545, abs=0.005)
+@pytest.mark.parametrize("sigma", [0.1, 0.5])
+def test_the_points_are_drawn_around_one(sigma: float) -> None:
+    points = RandomSearch(RandomConfig(20_000, sigma), 4, seed=1).ask().astype(np.float64)
+    assert np.cov(points.T) == pytest.approx(sigma**2 * np.eye(4), abs=0.02 * sigma)
+    away = np.abs(points - points.mean(axis=0)) / sigma
+    assert (away < 1).mean() == pytest.approx(0.6827, abs=0.01)
+    assert (away < 2).mean() == pytest.approx(0.9545, abs=0.005)
+
+
+@pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("narrow", 0.1)])
+def test_that_one_is_drawn_as_cems_first_mean(initial: Initial, variance: float) -> None:
+    config = RandomConfig(1, 1e-6, initial)
+    points = np.concatenate([RandomSearch(config, 50, seed=seed).ask() for seed in range(100)])
+    assert points.var() == pytest.approx(variance, rel=0.1)
+    assert abs(points.mean()) < 5 * np.sqrt(variance / points.size)
+    first = CEM(CEMConfig(8, elite_fraction=0.5, initial=initial), 50, seed=3).mean
+    np.testing.assert_allclose(points[3], first, atol=1e-5)
+
+
+def test_the_papers_settings_are_those_of_its_appendix() -> None:
+    for samples, settings in PAPER.items():
+        assert set(settings) == {*PAPER_CEM, *TEST_PROGRAMS}
+        assert {config.samples for config in settings.values()} == {samples}
+    assert PAPER[8]["stair-climber"] == RandomConfig(8, 0.5, "normal")
+    assert PAPER[64]["maze"] == RandomConfig(64, 0.1, "narrow")
+    assert PAPER[8]["WHILE"].sigma == 0.1
 
 
 def test_the_same_seed_is_the_same_search_and_another_another() -> None:
-    one, same, other = (RandomSearch(8, 3, seed=seed).ask() for seed in (4, 4, 5))
+    one, same, other = (RandomSearch(RandomConfig(8), 3, seed=seed).ask() for seed in (4, 4, 5))
     np.testing.assert_array_equal(one, same)
     assert not np.isin(one, other).any()
 
 
 def test_a_search_that_has_finished_is_still_finished_when_restored() -> None:
-    search = RandomSearch(8, 3, seed=0)
+    search = RandomSearch(RandomConfig(8), 3, seed=0)
     search.tell(search.ask(), np.zeros(8))
-    again = RandomSearch(8, 3, seed=1)
+    again = RandomSearch(RandomConfig(8), 3, seed=1)
     again.restore(search.state())
     assert again.finished
 
 
-@pytest.mark.parametrize("count", [0, -8])
-def test_no_sample_is_refused(count: int) -> None:
-    with pytest.raises(ValueError, match=f"expected at least 1 sample, found {count}"):
-        RandomSearch(count, 3, seed=0)
+@pytest.mark.parametrize(("samples", "sigma"), [(0, 0.5), (-8, 0.5), (8, 0.0)])
+def test_what_draws_nothing_is_refused(samples: int, sigma: float) -> None:
+    with pytest.raises(ValueError, match=f"found {samples} and {sigma}"):
+        RandomConfig(samples, sigma)

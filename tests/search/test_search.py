@@ -17,7 +17,7 @@ from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.beam import Beam, BeamConfig
 from leaps.search.cem import CEM, CEMConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
-from leaps.search.random_search import RandomSearch
+from leaps.search.random_search import RandomConfig, RandomSearch
 from leaps.search.search import VALID_BONUS, InSpace, PointSearch, Search
 from tests.embedding.helpers import placed, untrained
 
@@ -132,12 +132,14 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Space:
 def test_in_a_real_space_it_asks_about_programs_within_the_limit(
     space: Space, max_length: int | None, width: int
 ) -> None:
-    search = InSpace(RandomSearch(200, space.dimensions, seed=1), space, max_length)
+    search = InSpace(RandomSearch(RandomConfig(200), space.dimensions, seed=1), space, max_length)
     programs = search.ask()
     assert programs.shape == (200, width)
     assert (compile_karel(programs).entry >= 0).all()
     np.testing.assert_array_equal(programs, space.decode(search.points, max_length))
-    np.testing.assert_array_equal(search.points, RandomSearch(200, space.dimensions, seed=1).ask())
+    np.testing.assert_array_equal(
+        search.points, RandomSearch(RandomConfig(200), space.dimensions, seed=1).ask()
+    )
 
 
 # Put aside, and taken up again
@@ -149,7 +151,7 @@ def hill_climb(seed: int) -> Search:
 
 
 SEARCHES: dict[str, Callable[[int], Search]] = {
-    "random": lambda seed: in_bytes(RandomSearch(6, DIMENSIONS, seed)),
+    "random": lambda seed: in_bytes(RandomSearch(RandomConfig(6), DIMENSIONS, seed)),
     "cem": lambda seed: in_bytes(CEM(CEMConfig(20, elite_fraction=0.2, decay=True), DIMENSIONS, seed)),
     "beam": lambda seed: in_bytes(Beam(BeamConfig(20, 5), DIMENSIONS, seed)),
     "hill climb": hill_climb,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import leaps
 from leaps import parallel
+from leaps.dsl.edit import edit_distance
 from leaps.dsl.text import parse
 from leaps.evaluate import UNSEEN, evaluate
 from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_karel
@@ -447,6 +448,19 @@ def test_a_short_program_is_found_where_only_short_ones_may_be() -> None:
     assert max(lengths(solution)) <= 12
 
 
+def test_a_search_may_stay_close_to_a_program() -> None:
+    origin = "DEF run m( WHILE c( noMarkersPresent c) w( move w) m)"
+    solution = solve("maze", origin=origin, edits=1, budget=2000)
+    assert solution.solved
+    for program in (solution.program, solution.found, *(row["program"] for row in solution.history)):
+        assert edit_distance(parse(origin, LANGUAGE), parse(program, LANGUAGE), LANGUAGE) <= 1
+
+
+def test_edits_are_nothing_to_a_search_without_a_program_to_stay_close_to() -> None:
+    one, other = (solve("harvester", edits=edits, budget=500) for edits in (1, 5))
+    assert_same(one, other)
+
+
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
@@ -458,6 +472,12 @@ def test_a_short_program_is_found_where_only_short_ones_may_be() -> None:
         ({"seed": -1}, "seed must be at least 0, found -1"),
         ({"max_length": 4}, "max_length must be at least 5, found 4"),
         ({"space": "nowhere"}, "no weights at 'nowhere'; expected leaps"),
+        ({"edits": 0, "origin": "DEF run m( move m)"}, "edits must be at least 1, found 0"),
+        (
+            {"method": "hc", "origin": "DEF run m( move m)"},
+            "hc can't stay close to a program; expected climbs",
+        ),
+        ({"origin": "DEF run m( m)"}, "token 3: found 'm\\)', expected an action"),
         ({"size": (3, 3)}, "maze needs at least 5x5 cells"),
         ({"task": "clean-house", "size": (8, 8)}, "clean-house is one fixed flat"),
     ],

@@ -1,0 +1,72 @@
+"""Make a program better with a few edits, so that those who know it still know it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from leaps.dsl.edit import edit_distance
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import parse, to_line
+from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
+from leaps.karel.world import LANGUAGE
+from leaps.search.solve import Listener, Run, Solution, SolveConfig, work
+from leaps.tasks import Task
+
+BUDGET = 500_000
+"""evaluations by default"""
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A program before and after."""
+
+    original: str
+    original_return: float
+    """on the unseen worlds that what was found is judged on, too"""
+    edits: int
+    """statements that differ"""
+    solution: Solution
+    """what was found, and how"""
+
+    @property
+    def program(self) -> str:
+        return self.solution.program
+
+    def summary(self) -> dict[str, Any]:
+        return self.solution.summary() | {
+            "original": self.original,
+            "original_return": self.original_return,
+            "edits": self.edits,
+        }
+
+
+def repair(
+    program: str | Program, task: str | Task, edits: int = 3, listener: Listener = id, **settings: Any
+) -> Repair:
+    """Look for the best program that is at most so many edits from a given one.
+
+    >>> repair("DEF run m( WHILE c( noMarkersPresent c) w( move w) m)", "maze", edits=2, seed=0).edits
+    2
+
+    An edit adds, removes or changes a statement (`leaps.dsl.edit`). Edits that turn out to make no difference
+    are taken back. settings: seed, budget and size of SolveConfig.
+    """
+    tree = parse(program, LANGUAGE) if isinstance(program, str) else program
+    original, name = to_line(tree), task if isinstance(task, str) else task.name
+    config = SolveConfig(name, origin=original, edits=edits, **({"budget": BUDGET} | settings))
+    return repaired(work(Run(config, None if isinstance(task, str) else task), listener))
+
+
+def repaired(solution: Solution) -> Repair:
+    """Compare what was found with what there was."""
+    config = solution.config
+    assert config.origin is not None
+    before = parse(config.origin, LANGUAGE)
+    judged = evaluate(
+        before, solution.task, episodes=UNSEEN, seed=UNSEEN_SEEDS + config.seed, size=config.size
+    )
+    return Repair(
+        config.origin,
+        float(judged.mean_return[0]),
+        edit_distance(before, parse(solution.program, LANGUAGE), LANGUAGE),
+        solution,
+    )

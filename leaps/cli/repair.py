@@ -1,0 +1,126 @@
+"""The command that makes a program better: repair."""
+
+import sys
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.columns import Columns
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from leaps.cli.app import (
+    ExpressionOption,
+    FileArgument,
+    JsonOption,
+    SizeOption,
+    TaskOption,
+    app,
+    out,
+    parse_size,
+    print_json,
+    read_program,
+)
+from leaps.cli.search import INTERRUPTED, LiveView
+from leaps.dsl.text import parse, to_indented, to_line
+from leaps.files import write_atomically
+from leaps.karel.world import LANGUAGE
+
+if TYPE_CHECKING:
+    from leaps.analysis.repair import Repair
+
+KEPT, ADDED, REMOVED = "  ", "+ ", "- "
+COLOURS = {KEPT: "", ADDED: "green", REMOVED: "red"}
+
+
+@app.command()
+def repair(
+    task: TaskOption,
+    file: FileArgument = None,
+    expression: ExpressionOption = None,
+    edits: Annotated[int, typer.Option("--edits", "-n", help="Statements that may be changed at most.")] = 3,
+    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,
+    budget: Annotated[
+        int | None, typer.Option("--budget", help="Programs evaluated at most; 500,000 by default.")
+    ] = None,
+    size: SizeOption = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the program here, too.")
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
+    """Make a program better with a few edits, and show which.
+
+    An edit adds, removes or changes an action, a loop or a conditional. Looks for the best program that so
+    few edits lead to; those that turn out to make no difference are taken back. Ctrl-C ends it with the best
+    so far.
+
+      leaps repair my.karel --task top-off --edits 3
+    """
+    from leaps.analysis.repair import BUDGET, repaired
+    from leaps.search.solve import Run, SolveConfig, work
+
+    program = to_line(read_program(file, expression))
+    config = SolveConfig(
+        task,
+        "climbs",
+        seed,
+        BUDGET if budget is None else budget,
+        parse_size(size),
+        origin=program,
+        edits=edits,
+    )
+    if to is not None and not to.parent.is_dir():  # now, not after minutes
+        raise ValueError(f"--out: there is no folder {str(to.parent)!r} to write {to.name} into")
+    with LiveView([config]) as view:
+        found = repaired(work(Run(config), view.show))
+    if to is not None:
+        write_atomically(to, (to_indented(parse(found.program, LANGUAGE)) + "\n").encode())
+    if json_:
+        print_json(found.summary())
+    else:
+        print_repair(found, to)
+    if found.solution.interrupted:
+        sys.exit(INTERRUPTED)
+
+
+def print_repair(found: "Repair", to: Path | None) -> None:
+    solution = found.solution
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    table.add_row("task", f"{solution.config.task}, seed {solution.config.seed}")
+    table.add_row("before", f"{found.original_return:.3f} on 1,000 unseen worlds")
+    word = ": [green]solved[/green]" if solution.solved else ""
+    table.add_row("after", f"[bold]{solution.unseen_return:.3f}[/bold] on the same{word}")
+    many = "edit" if found.edits == 1 else "edits"
+    table.add_row("changed", f"{found.edits} {many} of {solution.config.edits} allowed")
+    table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
+    if solution.interrupted:
+        table.add_row("", "interrupted: this is the best so far")
+    if to is not None:
+        table.add_row("written to", escape(str(to)))
+    text = Text()
+    for mark, line in changes(found.original, found.program):
+        text.append(f"{mark}{line}\n", COLOURS[mark])
+    text.rstrip()
+    out.print(Columns([Panel(text, border_style="dim", padding=(0, 2)), table], padding=(0, 3)))
+
+
+def changes(before: str, after: str) -> list[tuple[str, str]]:
+    """The lines of two programs, each with a mark: in both, added or removed.
+
+    A line that only stands further in than before, since a loop was put around it, is in both.
+    """
+    old, new = (to_indented(parse(program, LANGUAGE)).splitlines() for program in (before, after))
+    matcher = SequenceMatcher(None, [line.strip() for line in old], [line.strip() for line in new], False)
+    lines: list[tuple[str, str]] = []
+    for kind, a, b, c, d in matcher.get_opcodes():
+        if kind == "equal":
+            lines += [(KEPT, line) for line in new[c:d]]
+        else:
+            lines += [(REMOVED, line) for line in old[a:b]] + [(ADDED, line) for line in new[c:d]]
+    return lines

@@ -1,0 +1,57 @@
+"""The paper's study of human debugging: programs that people made better with a few edits."""
+
+from dataclasses import dataclass
+
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import parse
+from leaps.experiments.paper import REPORTED
+from leaps.karel.world import LANGUAGE
+
+ORIGINAL = "original"
+EDITS = {"3-edits": 3, "5-edits": 5}
+"""rows of the study's table, and the edits that were allowed"""
+
+
+@dataclass(frozen=True)
+class Studied:
+    """A program of the study."""
+
+    task: str
+    program: Program
+    note: str = ""
+    """what is to be known when its return is compared with the reported one"""
+
+    @property
+    def reported(self) -> dict[int, float]:
+        """The mean return that people reached with so many edits."""
+        table = REPORTED["debugging"]
+        return {edits: table[row][self.task].mean for row, edits in {ORIGINAL: 0, **EDITS}.items()}
+
+
+_PICK = "pickMarker move "
+_ROUND = "WHILE c( noMarkersPresent c) w( turnRight move w) putMarker move "
+
+STUDY = {
+    "top-off": Studied(
+        "top-off",
+        parse(f"DEF run m( {_ROUND * 4}m)", LANGUAGE),
+        "The paper's rollouts were shorter: cut off after 50 actions, this program earns 0.89. Here it goes "
+        "on, and leaves the row when it finds no fourth marker.",
+    ),
+    "four-corner": Studied(
+        "four-corner",
+        parse(
+            f"DEF run m( turnRight turnRight move {'turnRight ' * 30}putMarker turnRight turnRight m)",
+            LANGUAGE,
+        ),
+    ),
+    "harvester": Studied(
+        "harvester",
+        parse(
+            f"DEF run m( turnLeft turnLeft {_PICK * 5}turnLeft {_PICK * 4}turnLeft {_PICK * 3}turnLeft "
+            f"{_PICK * 3}turnLeft {_PICK * 3}m)",
+            LANGUAGE,
+        ),
+    ),
+}
+"""by task; appendix "Human Debugging", the programs as printed"""

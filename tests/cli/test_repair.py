@@ -1,0 +1,111 @@
+"""The command that makes a program better: what it shows, what it writes, and what it refuses."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+import leaps as package
+from leaps.cli.repair import ADDED, KEPT, REMOVED, changes
+from leaps.cli.search import LiveView
+from leaps.dsl.text import parse
+from leaps.evaluate import evaluate
+from leaps.karel.world import LANGUAGE
+from leaps.search.solve import Step
+from tests.cli.harness import Leaps, assert_refused
+
+FILLS = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
+FILLS_ELSEWHERE = FILLS.replace("markersPresent", "noMarkersPresent")
+"""one edit from it, and worth nothing"""
+CORNER = "DEF run m( turnRight turnRight move putMarker m)"
+
+
+def test_a_broken_program_is_mended_and_what_was_done_is_shown(leaps: Leaps) -> None:
+    done = leaps("repair", "-e", FILLS_ELSEWHERE, "--task", "top-off", "--edits", "1")
+    assert done.code == 0
+    shown = [line[3:].split("│")[0].rstrip() for line in done.out.splitlines()]
+    assert "-     IF c( noMarkersPresent c) i(" in shown
+    assert "    WHILE c( frontIsClear c) w(" in shown
+    assert sum(line.startswith("+") for line in shown) == 1
+    said = " ".join(done.out.split())
+    assert "1.000 on the same: solved" in said
+    assert "1 edit of 1 allowed" in said
+
+
+def test_json_is_one_object_with_both_programs(leaps: Leaps) -> None:
+    done = leaps("repair", "-e", FILLS_ELSEWHERE, "-t", "top-off", "-n", "1", "--json")
+    assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 1)
+    said = done.json
+    assert said["original"] == FILLS_ELSEWHERE
+    assert said["edits"] == 1
+    assert said["solved"] is True
+    assert said["return"] == 1.0 > said["original_return"]
+    assert evaluate(said["program"], "top-off", episodes=200, seed=9).mean_return[0] == 1.0
+    found = package.repair(FILLS_ELSEWHERE, "top-off", 1)
+    assert found.summary() | {"seconds": 0} == said | {"seconds": 0, "config": found.summary()["config"]}
+
+
+def test_a_file_is_read_and_another_is_written(leaps: Leaps, tmp_path: Path) -> None:
+    (tmp_path / "mine.karel").write_text(FILLS_ELSEWHERE)
+    done = leaps(
+        "repair", tmp_path / "mine.karel", "-t", "top-off", "-n", "1", "--out", tmp_path / "better.karel"
+    )
+    assert done.code == 0
+    mended = parse((tmp_path / "better.karel").read_text(), LANGUAGE)
+    assert evaluate(mended, "top-off", episodes=200, seed=9).mean_return[0] == 1.0
+    assert (tmp_path / "mine.karel").read_text() == FILLS_ELSEWHERE
+
+
+def test_a_perfect_program_stays_as_it_is(leaps: Leaps) -> None:
+    done = leaps("repair", "-e", FILLS, "-t", "top-off", "--json")
+    assert (done.json["program"], done.json["edits"]) == (FILLS, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-e", CORNER, "-t", "nowhere"], "unknown task 'nowhere'"),
+        (["-e", CORNER, "-t", "maze", "--edits", "0"], "edits must be at least 1, found 0"),
+        (["-e", CORNER, "-t", "maze", "--budget", "0"], "budget must be at least 1, found 0"),
+        (["-e", "DEF run m( fly m)", "-t", "maze"], "fly"),
+        (["-t", "maze"], "expected a program"),
+        (["-e", CORNER, "-t", "maze", "--out", "no/such/folder/x.karel"], "there is no folder"),
+        (["-e", CORNER, "-t", "maze", "--size", "8"], "expected HEIGHTxWIDTH"),
+        (["-e", CORNER], "Missing option '--task'"),
+    ],
+)
+def test_what_it_can_not_do_is_said(
+    leaps: Leaps, words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_refused(leaps("repair", *words), said)
+
+
+def test_ctrl_c_ends_it_with_the_best_so_far(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: LiveView, step: Step) -> None:
+        if step.round == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(LiveView, "show", interrupt)
+    out = tmp_path / "best.karel"
+    done = leaps("repair", "-e", CORNER, "-t", "four-corner", "--json", "--out", out)
+    assert done.code == 130
+    assert done.json["interrupted"] is True
+    assert parse(out.read_text(), LANGUAGE) == parse(done.json["program"], LANGUAGE)
+
+
+def test_lines_that_only_stand_further_in_are_no_changes() -> None:
+    before = "DEF run m( move turnLeft putMarker m)"
+    after = "DEF run m( REPEAT R=4 r( move turnLeft r) pickMarker m)"
+    assert changes(before, after) == [
+        (KEPT, "DEF run m("),
+        (ADDED, "  REPEAT R=4 r("),
+        (KEPT, "    move"),
+        (KEPT, "    turnLeft"),
+        (REMOVED, "  putMarker"),
+        (ADDED, "  r)"),
+        (ADDED, "  pickMarker"),
+        (KEPT, "m)"),
+    ]
