@@ -63,7 +63,9 @@ def dask() -> Iterator[Backend]:
             silence_logs="CRITICAL",
         ) as cluster,
     ):
-        backend = connect("dask", cluster.scheduler_address)
+        with pytest.MonkeyPatch.context() as patience:
+            patience.setattr(backends, "PATIENCE", 90.0)
+            backend = connect("dask", cluster.scheduler_address)
         yield backend
         backend.close()
 
@@ -81,7 +83,10 @@ def ray() -> Iterator[Backend]:
             text=True,
         ) as head:
             assert head.stdout is not None
-            backend = connect("ray", head.stdout.readline().strip())
+            address = head.stdout.readline().strip()
+            with pytest.MonkeyPatch.context() as patience:  # freshly installed, on a busy machine
+                patience.setattr(backends, "PATIENCE", 90.0)
+                backend = connect("ray", address)
             yield backend
             backend.close()
 
