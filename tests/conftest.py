@@ -1,8 +1,13 @@
 """What all tests share."""
 
+import os
 import signal
 
 from hypothesis import settings
+
+# Before torch is imported, here and in commands that tests start: several processes that each use all cores
+# get in each other's way, so that what takes three seconds takes thirty.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The first use of compiled code compiles it, for seconds: no example is late.
 settings.register_profile("compiled", deadline=None)

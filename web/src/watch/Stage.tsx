@@ -2,7 +2,6 @@
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { mode } from "../document";
 import { fresh, issue } from "../score/scoring";
 import { useBox } from "../ui/box";
 import { narrow } from "../ui/narrow";
@@ -11,7 +10,7 @@ import { Painter } from "./painter";
 import { current, position, readPosition, rollouts, selected } from "./player";
 import { OUTCOME_WORDS } from "./reasons";
 import type { Rollout } from "./rollout";
-import { indices, problem } from "./worlds";
+import { problem } from "./worlds";
 
 const GAP = 12;
 const CAPTION = 28;
@@ -128,7 +127,7 @@ function Slot({ rollout, place, width, height }: SlotProps) {
   const done = Math.min(readPosition.value, data.shown);
   const over = done === data.shown;
   const value = done === 0 ? null : data.steps.value[done - 1];
-  const name = mode.value === "draw" ? "Your world" : `World ${indices.value[place] ?? ""}`;
+  const name = rollout.world === undefined ? "Your world" : `World ${rollout.world}`;
   return (
     <button
       type="button"

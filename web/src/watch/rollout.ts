@@ -23,7 +23,11 @@ export class Rollout {
   private readonly after: Uint8Array;
   private readonly testStart: Int32Array;
 
-  constructor(readonly data: RolloutData) {
+  constructor(
+    readonly data: RolloutData,
+    /** its number; a drawn world has none */
+    readonly world?: number,
+  ) {
     const { rows } = data.world;
     this.height = rows.length;
     this.width = rows[0]?.length ?? 0;

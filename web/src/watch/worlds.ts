@@ -61,16 +61,17 @@ export function keepRolling(): void {
     asking = new AbortController();
     const stop = asking.signal;
     try {
+      const asked = JSON.parse(body) as { indices?: number[] };
       const found = many
-        ? (await post<{ rollouts: RolloutData[] }>("api/rollouts", JSON.parse(body), stop)).rollouts
-        : [await post<RolloutData>("api/rollout", JSON.parse(body), stop)];
+        ? (await post<{ rollouts: RolloutData[] }>("api/rollouts", asked, stop)).rollouts
+        : [await post<RolloutData>("api/rollout", asked, stop)];
       if (stop.aborted) return;
       // Who has paused somewhere wants to look there; all others want to see it run.
       const idle = rollouts.value.length === 0 || playing.value || position.value >= longest.value;
       problem.value = null;
       shownBody = body;
       show(
-        found.map((data) => new Rollout(data)),
+        found.map((data, place) => new Rollout(data, asked.indices?.[place])),
         text,
         idle,
       );
