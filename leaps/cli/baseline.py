@@ -91,11 +91,14 @@ def baseline(
     from leaps.baselines.methods import Options, get_method
     from leaps.baselines.train import BaselineConfig, Training
     from leaps.figures import draw_learning_curve
+    from leaps.search.reconstruct import TEST_PROGRAMS
+    from leaps.tasks import get
 
     chosen = get_method(method)
     config = BaselineConfig(method, task, seed, chosen.steps if steps is None else steps, parse_size(size))
     check_device(device)
-    folder = to or Path("out") / f"{method}-{task}-{seed}"
+    task_name = task if task in TEST_PROGRAMS else get(task).name  # of a task in a file, without the file
+    folder = to or Path("out") / f"{method}-{task_name}-{seed}"
     options = Options(device, origin, parse_changes(change or []))
     training = Training(config, chosen.build(config, options), folder)
     if training.resume() and not json_:

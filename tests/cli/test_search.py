@@ -351,3 +351,16 @@ def test_an_interrupted_search_goes_on_with_the_same_command(
     whole = leaps(*words[:-1], tmp_path / "whole")
     assert "goes on" not in whole.err
     assert {**done.json, "seconds": 0} == {**whole.json, "seconds": 0}
+
+
+def test_a_task_in_a_file_is_solved_and_its_folder_has_its_name(leaps: Leaps, tmp_path: Path) -> None:
+    """The corridor of docs/tasks.md, in a folder of its own."""
+    pages = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text()
+    code = pages.split("```python\n", 1)[1].split("```", 1)[0]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "corridor.py").write_text(code)
+    done = leaps("solve", "mine/corridor.py:CORRIDOR", "--json")
+    assert done.json["solved"] is True
+    assert done.json["task"] == "mine/corridor.py:CORRIDOR"
+    assert [folder.name for folder in (tmp_path / "out").iterdir()] == ["corridor-climbs-0"]
+    assert_refused(leaps("solve", "mine/corridor.py:NOWHERE"), "CORRIDOR")
