@@ -123,7 +123,14 @@ def search(job: Job) -> Values:
         budget=cell.option("budget"),
         max_length=LENGTHS.get(cell.method, 45),
     )
-    return solve(config).summary()
+    return _timed(lambda: solve(config).summary())
+
+
+def _timed(search: Callable[[], Values]) -> Values:
+    """What a search found, with the seconds that it kept a core busy: others may share the cores."""
+    begin = time.process_time()
+    found = search()
+    return found | {"core_seconds": time.process_time() - begin}
 
 
 def baseline(job: Job) -> Values:
@@ -260,7 +267,8 @@ def debugging(job: Job) -> Values:
         judged = evaluate(program, cell.task, episodes=episodes, seed=UNSEEN_SEEDS + cell.seed)
         return {"return": float(judged.mean_return[0]), "program": to_line(program)}
     budget = cell.option("budget", BUDGET)
-    return repair(program, cell.task, EDITS[cell.method], seed=cell.seed, budget=budget).summary()
+    edits = EDITS[cell.method]
+    return _timed(lambda: repair(program, cell.task, edits, seed=cell.seed, budget=budget).summary())
 
 
 def elsewhere(job: Job) -> Values:

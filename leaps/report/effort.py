@@ -97,7 +97,7 @@ def _taken(entry: Entry) -> Taken:
         sum(bool(one["solved"]) for one in values),
         median(int(one["evaluations"]) for one in values),
         median(int(one["rollouts"]) for one in values),
-        median(float(one["seconds"]) for one in values),
+        median(float(one.get("core_seconds", one["seconds"])) for one in values),
     )
 
 

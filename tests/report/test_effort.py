@@ -31,6 +31,14 @@ def test_solved_of_all_and_medians(tmp_path: Path) -> None:
     assert set(row[1:]) == {"–", "2/3 · 1,234 · 20k · 1.0 s"}
 
 
+def test_seconds_are_those_of_a_core_where_they_are_known(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep_search(store, cell("tasks", "hc", "maze", 0), True, 10, 99.0, core_seconds=3.0)
+    found = listing(store)
+    assert found is not None
+    assert "1/1 · 10 · 0.2k · 3.0 s" in found.rows[0]
+
+
 def test_without_searches_there_is_nothing_to_say(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep(store, cell("tasks", "drl", "maze", 0), 1.0)
