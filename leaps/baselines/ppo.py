@@ -20,6 +20,7 @@ from stable_baselines3.common.utils import set_random_seed
 
 from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder, Remembering, check_seen
 from leaps.baselines.patchwork import Patchwork
+from leaps.baselines.sequences import SequenceBuffer
 from leaps.baselines.settings import check_finite
 from leaps.baselines.train import POLICY_FILE, named
 from leaps.baselines.vec_env import KarelVecEnv
@@ -211,6 +212,7 @@ class PPOTrainer:
                 policy_kwargs={"lstm_hidden_size": config.memory, "net_arch": {"pi": layers, "vf": layers}},
                 **common,
             )
+            self.model.rollout_buffer = SequenceBuffer.in_place_of(self.model.rollout_buffer)
         else:
             encoder = GridEncoder if method == "drl" else FullyConvolutional
             self.model = PPO(

@@ -10,6 +10,9 @@ from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from torch import Tensor
 
+Batch = tuple[Tensor, ...]
+"""observations, actions, the observations after them, whether they ended the episode, rewards"""
+
 
 class BitReplay(ReplayBuffer):
     """The library's replay buffer with a bit per plane and cell instead of a byte.
@@ -42,11 +45,27 @@ class BitReplay(ReplayBuffer):
         before, after = (np.packbits(each.reshape(self.n_envs, -1), axis=1) for each in (obs, next_obs))
         super().add(before, after, action, reward, done, infos)
 
-    def _get_samples(self, batch_inds: NDArray[Any], env: Any = None) -> ReplayBufferSamples:
-        packed = super()._get_samples(batch_inds, env)
-        return packed._replace(
-            observations=self._unpacked(packed.observations),
-            next_observations=self._unpacked(packed.next_observations),
+    def batches(self, count: int, size: int) -> list[Batch]:
+        """What `sample` would draw one after another, fetched together."""
+        drawn = [(np.random.randint(0, self.size(), size), self._worlds(size)) for _ in range(count)]
+        rows, worlds = (np.concatenate(part) for part in zip(*drawn, strict=True))
+        split = (torch.split(tensor, size) for tensor in self._fetched(rows, worlds))
+        return list(zip(*split, strict=True))
+
+    def _get_samples(self, batch_inds: NDArray[Any], env: Any = None) -> ReplayBufferSamples:  # noqa: ARG002
+        return ReplayBufferSamples(*self._fetched(batch_inds, self._worlds(len(batch_inds))))
+
+    def _worlds(self, count: int) -> NDArray[np.int64]:
+        return np.random.randint(0, self.n_envs, count)
+
+    def _fetched(self, rows: NDArray[Any], worlds: NDArray[Any]) -> Batch:
+        ended = self.dones[rows, worlds] * (1 - self.timeouts[rows, worlds])
+        return (
+            self._unpacked(self.to_torch(self.observations[rows, worlds])),
+            self.to_torch(self.actions[rows, worlds]),
+            self._unpacked(self.to_torch(self.next_observations[rows, worlds])),
+            self.to_torch(ended[:, None]),
+            self.to_torch(self.rewards[rows, worlds][:, None]),
         )
 
     def _unpacked(self, packed: Tensor) -> Tensor:

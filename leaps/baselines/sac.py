@@ -15,8 +15,7 @@ from torch import Tensor
 from torch.distributions import Distribution
 from torch.nn.functional import mse_loss
 
-Batch = tuple[Tensor, ...]
-"""observations, actions, the observations after them, whether they ended the episode, rewards"""
+from leaps.baselines.replay import Batch, BitReplay
 
 BEFORE_RECORDING = 3
 """updates that are done one operation at a time, so that everything is where it stays"""
@@ -31,17 +30,9 @@ class BriskSAC(SAC):
     _updates_seen = 0
 
     def train(self, gradient_steps: int, batch_size: int = 64) -> None:
-        assert self.replay_buffer is not None
+        assert isinstance(self.replay_buffer, BitReplay)
         self.policy.set_training_mode(True)
-        for _ in range(gradient_steps):
-            found = self.replay_buffer.sample(batch_size)
-            batch = (
-                found.observations,
-                found.actions,
-                found.next_observations,
-                found.dones,
-                found.rewards,
-            )
+        for batch in self.replay_buffer.batches(gradient_steps, batch_size):
             if self.device.type == "cuda":
                 self._play(batch)
             else:

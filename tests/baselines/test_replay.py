@@ -33,6 +33,14 @@ def test_bits_are_remembered_as_bytes_are(shape: tuple[int, ...]) -> None:
         assert (expected is None and found is None) or (
             torch.equal(expected, found) and expected.dtype == found.dtype
         )
+    np.random.seed(1)
+    one_by_one = [buffers[0].sample(7) for _ in range(4)]
+    np.random.seed(1)
+    bits = buffers[1]
+    assert isinstance(bits, BitReplay)
+    together = bits.batches(4, 7)
+    for sample, batch in zip(one_by_one, together, strict=True):
+        assert all(torch.equal(a, b) for a, b in zip(sample[:5], batch, strict=True))
 
 
 def test_what_was_put_aside_is_remembered() -> None:
