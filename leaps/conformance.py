@@ -108,7 +108,7 @@ def _executed(program: Program, start: World, horizon: int, task: Task | None) -
 
 def _interpreted(program: Program, start: World, horizon: int, task: Task | None) -> Observed:
     world = start.clone()
-    course = Run(program, world, horizon, task.react if task else None, task.events if task else 0)
+    course = task.play(program, world, horizon) if task else Run(program, world, horizon)
     actions = "".join(LETTERS[step.action] for step in course)
     return Observed(actions, course.outcome, world, task.value(world, start) if task else None)
 

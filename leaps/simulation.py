@@ -125,6 +125,7 @@ class Simulation:
         self.values = np.zeros(count, np.float64)
         self.steps = np.zeros(count, np.int64)
         self.streams = np.zeros(count, np.uint64)
+        self._looked_at = not task.ships
         self._blind = task.value in BLIND_TO_HEADING
         self._bits = task.configuration_bits(self.size) if task.configuration_bits else 0
 
@@ -199,6 +200,8 @@ class Simulation:
             self.count,
             grain=1024,
         )
+        if self._looked_at:
+            self.task.check_values(self.values)
         return rewards, terminated, truncated
 
     def observe(self, observation: Observation) -> Arrays:

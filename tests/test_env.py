@@ -11,7 +11,6 @@ from leaps.dsl.text import build
 from leaps.env import KarelEnv, KarelVectorEnv
 from leaps.evaluate import evaluate
 from leaps.karel.executor import compile_karel, run
-from leaps.karel.interpreter import Run
 from leaps.karel.world import LANGUAGE, MOVE, PROGRAMS, PUT_MARKER, TURN_LEFT, World, Worlds
 from leaps.registration import TASK_OF
 from leaps.simulation import Observation
@@ -42,10 +41,7 @@ def test_the_rewards_of_an_episode_add_up_to_the_return(name: str) -> None:
         env.reset(seed=number)
         start = env.world.clone()
         program = build(LANGUAGE.decode(ids))
-        actions = [
-            step.action
-            for step in Run(program, start.clone(), env.simulation.horizon, task.react, task.events)
-        ]
+        actions = [step.action for step in task.play(program, start.clone(), env.simulation.horizon)]
         total = sum(env.step(action)[1] for action in actions)
         rollouts = run(compile_karel(ids[None]), Worlds.stack([start]), env.simulation.horizon, task.hooks)
         assert rollouts.returns is not None

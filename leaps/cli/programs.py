@@ -33,7 +33,7 @@ from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tok
 from leaps.dsl.text import ProgramError, to_indented, to_line
 from leaps.evaluate import Evaluation, Policy, compile_programs, evaluate, evaluate_policy
 from leaps.karel.draw import frames_of_actions, frames_of_program, save_gif, to_text
-from leaps.karel.interpreter import Conditional, Outcome, Run
+from leaps.karel.interpreter import Conditional, Outcome
 from leaps.karel.world import HEADINGS, LANGUAGE, World
 
 
@@ -307,7 +307,7 @@ def trace(
     start = wanted.worlds(1, seed, dimensions, first=episode).world(0)
     world = start.clone()
     horizon = min(wanted.horizon(dimensions), steps or sys.maxsize)
-    course = Run(program, world, horizon, wanted.react, wanted.events)
+    course = wanted.play(program, world, horizon)
     recorded: list[dict[str, Any]] = []
     if not json_:
         out.print(to_text(start))

@@ -1,7 +1,13 @@
 """What a world must be for compiled code, which indexes without looking: walled, and Karel inside.
 
-A task of one's own may draw anything; what it draws is looked at before anybody plays there.
+A task of one's own may draw anything, and make anything of a world that is played in; what it draws is
+looked at before anybody plays there, and what its reactions leave before Karel goes on.
 """
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
 
 from leaps.jit import jit
 from leaps.karel.world import EXIT, MAX_MARKERS, WALL, World
@@ -17,9 +23,13 @@ _SAID = {
 }
 
 
+BROKEN = 255
+"""ground of the first corner, which Karel never sees, in a world that a reaction made unplayable"""
+
+
 @jit
-def find_flaw(world: World) -> tuple[int, int, int]:
-    """Look whether a world is sound: what is wrong, if anything, and the row and column where."""
+def find_way_out(world: World) -> tuple[int, int, int]:
+    """Look whether Karel is inside and can't get out: what is wrong, if anything, and where."""
     height, width = world.ground.shape
     for column in range(width):
         for row in (0, height - 1):
@@ -36,6 +46,16 @@ def find_flaw(world: World) -> tuple[int, int, int]:
         return IN_WALL, karel_row, karel_column
     if not 0 <= world.pose[2] < 4:
         return HEADING, karel_row, karel_column
+    return SOUND, 0, 0
+
+
+@jit
+def find_flaw(world: World) -> tuple[int, int, int]:
+    """Look whether a world is sound: what is wrong, if anything, and the row and column where."""
+    flaw, at_row, at_column = find_way_out(world)
+    if flaw != SOUND:
+        return flaw, at_row, at_column
+    height, width = world.ground.shape
     for row in range(height):
         for column in range(width):
             if world.ground[row, column] > EXIT:
@@ -56,3 +76,34 @@ def flaw_of(world: World) -> str | None:
     elif flaw in (GROUND, MARKERS):
         found = (world.ground if flaw == GROUND else world.markers)[row, column]
     return _SAID[flaw].format(row=row, column=column, found=found, most=MAX_MARKERS)
+
+
+@cache
+def guarded_reaction(react: Callable[[World, int, int, int], bool]) -> Callable[[World, int, int, int], bool]:
+    """Make of a reaction one that ends the rollout where it leaves a way out, and marks the world."""
+    compiled = jit(react)
+
+    def guarded(world: World, change: int, row: int, column: int) -> bool:
+        over = compiled(world, change, row, column)
+        if find_way_out(world)[0] == SOUND:
+            return bool(over)
+        world.ground[0, :] = world.ground[-1, :] = WALL
+        world.ground[:, 0] = world.ground[:, -1] = WALL
+        world.ground[0, 0] = BROKEN
+        world.pose[0], world.pose[1], world.pose[2] = row, column, 0
+        return True
+
+    return guarded
+
+
+@cache
+def guarded_value(value: Callable[[World, World], float]) -> Callable[[World, World], float]:
+    """Make of a value one that is not a number in a world that is marked so: no exception gets through."""
+    compiled = jit(value)
+
+    def guarded(world: World, start: World) -> float:
+        if world.ground[0, 0] == BROKEN:
+            return float(np.nan)
+        return float(compiled(world, start))
+
+    return guarded

@@ -17,6 +17,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
 from leaps.jit import address_of, function_at, is_ours, jit
 from leaps.karel.executor import REACT_TYPE, VALUE_TYPE, Hooks
@@ -25,7 +26,7 @@ from leaps.karel.physics import MOVED, PICKED, PUT
 from leaps.karel.world import LANGUAGE, WORLD_TYPE, World, Worlds, world_at
 from leaps.parallel import share
 from leaps.randomness import Stream, scramble, seed_stream
-from leaps.tasks.flaws import SOUND, find_flaw, flaw_of
+from leaps.tasks.flaws import SOUND, find_flaw, flaw_of, guarded_reaction, guarded_value
 
 STREAM_TYPE = types.Array(types.uint64, 1, "C")
 SAMPLE_TYPE = types.void(STREAM_TYPE, WORLD_TYPE)
@@ -44,6 +45,7 @@ SEEDS = 2**63
 """how many there are: compiled code counts in 64 bits"""
 BEST = 1.0 + 1e-9
 """what a state may be worth at most; shares may add up to a little more than 1"""
+BROKEN_HINT = " (which it also is where `react` opens the border, or puts Karel into a wall or outside)"
 REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
 """does a bit of everything"""
 
@@ -183,7 +185,8 @@ class Task:
             return
         if not np.isfinite(values).all():
             wrong = values[~np.isfinite(values)][0]
-            raise ValueError(f"{self.name}: a state's value must be a finite number, found {wrong}")
+            perhaps = "" if self.ships else BROKEN_HINT
+            raise ValueError(f"{self.name}: a state's value must be a finite number, found {wrong}{perhaps}")
         raise ValueError(
             f"{self.name}: a state's value must be at most 1, which is perfect; found {values.max()}"
         )
@@ -206,7 +209,11 @@ class Task:
     def hooks(self) -> Hooks:
         """React and value as the executor takes them."""
         rehearse(self)
-        return Hooks(self.events, address_of(self.react, REACT_TYPE), address_of(self.value, VALUE_TYPE))
+        react, value = address_of(self.react, REACT_TYPE), address_of(self.value, VALUE_TYPE)
+        if not self.ships:
+            react = address_of(guarded_reaction(self.react), REACT_TYPE)
+            value = address_of(guarded_value(self.value), VALUE_TYPE)
+        return Hooks(self.events, react, value)
 
     @cached_property
     def sampler(self) -> Sampler:
@@ -244,6 +251,15 @@ class Task:
                     raise ValueError(f"{self.name}: {place}: {flaw}") from None
             raise
         return worlds
+
+    def play(self, program: Program, world: World, horizon: int) -> Run:
+        """Let the interpreter run a program in a world, which it changes."""
+        return Run(program, world, horizon, self.react if self.ships else self._checked_reaction, self.events)
+
+    def _checked_reaction(self, world: World, change: int, row: int, column: int) -> bool:
+        over = self.react(world, change, row, column)
+        self.check_world(world)
+        return over
 
     def prepare(self, world: World, seed: int = 0) -> World:
         """Make a world drawn by hand playable: a copy with the task's exits and memory set up."""
@@ -284,8 +300,7 @@ def rehearse(task: Task) -> None:
     task.check_world(world)
     start = world.clone()
     _look_at_value(task, world, start)
-    for _ in Run(parse(REHEARSAL, LANGUAGE), world, task.horizon(), task.react, task.events):
-        task.check_world(world)
+    for _ in task.play(parse(REHEARSAL, LANGUAGE), world, task.horizon()):
         _look_at_value(task, world, start)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from leaps import parallel
+from leaps.dsl.text import parse
 from leaps.evaluate import evaluate
 from leaps.jit import jit
 from leaps.karel.physics import PUT
-from leaps.karel.world import EAST, EXIT, WALL, World, clear, place_karel
+from leaps.karel.world import EAST, EXIT, LANGUAGE, MOVE, PUT_MARKER, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below, uniform
 from leaps.simulation import Simulation
 from leaps.tasks import HARD, PAPER, TASKS, VARIANTS, Task, get
@@ -290,6 +291,84 @@ def open_the_border(world: World, change: int, row: int, column: int) -> bool:  
 def test_a_reaction_that_opens_the_border_is_refused() -> None:
     with pytest.raises(ValueError, match="own: expected wall all around"):
         replace(OWN, react=open_the_border, events=PUT).worlds(1, seed=0)
+
+
+@jit
+def put_often(world: World) -> bool:
+    """Later than a rehearsal goes."""
+    world.memory[0] += 1
+    return bool(world.memory[0] > 20)
+
+
+def open_the_border_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if put_often(world):
+        world.ground[:, -1] = 0
+    return False
+
+
+def leave_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if put_often(world):
+        world.pose[0] = -100_000
+    return False
+
+
+def stand_in_a_wall_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if put_often(world):
+        world.pose[1] = 0
+    return False
+
+
+def turn_too_far_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if put_often(world):
+        world.pose[2] = 7
+    return False
+
+
+def turn_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if put_often(world):
+        world.pose[2] = 3
+    return False
+
+
+PUTS = "DEF run m( WHILE c( noMarkersPresent c) w( putMarker move w) m)"
+
+
+@pytest.mark.parametrize(
+    ("react", "said"),
+    [
+        (open_the_border_later, "expected wall all around"),
+        (leave_later, "expected Karel within the border"),
+        (stand_in_a_wall_later, "expected Karel within the border"),
+        (turn_too_far_later, "expected a heading from 0 to 3, found 7"),
+    ],
+)
+def test_a_reaction_that_breaks_a_world_late_is_told_of_wherever_it_is_played(react: Any, said: str) -> None:
+    task = replace(OWN, size=(3, 40), react=react, events=PUT, memory=1, sample=in_the_corner)
+    with pytest.raises(ValueError, match=r"own: a state's value must be .*, found nan .*`react`"):
+        evaluate(PUTS, task, episodes=2)
+    simulation = Simulation(task, 2)
+    simulation.place(task.worlds(2, seed=0))
+    everyone = np.ones(2, np.bool_)
+    for _ in range(20):
+        simulation.advance(np.full(2, PUT_MARKER), everyone)
+        simulation.advance(np.full(2, MOVE), everyone)
+    with pytest.raises(ValueError, match=r"own: .* found nan .*`react`"):
+        simulation.advance(np.full(2, PUT_MARKER), everyone)
+    with pytest.raises(ValueError, match=said):
+        list(task.play(parse(PUTS, LANGUAGE), task.worlds(1, seed=0).world(0), task.horizon()))
+
+
+def test_a_reaction_that_leaves_a_world_playable_is_as_it_is_written() -> None:
+    task = replace(OWN, size=(3, 40), react=turn_later, events=PUT, memory=1, sample=in_the_corner)
+    world = task.worlds(1, seed=0).world(0)
+    list(task.play(parse(PUTS, LANGUAGE), world, task.horizon()))
+    assert world.markers.sum() == 21
+    assert evaluate(PUTS, task, episodes=2).mean_return[0] == pytest.approx(0.021)
+
+
+def in_the_corner(stream: Stream, world: World) -> None:  # noqa: ARG001
+    clear(world)
+    place_karel(world, 1, 1, EAST)
 
 
 @pytest.mark.parametrize("name", ["maze", "harvester"])
