@@ -14,6 +14,7 @@ from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.climbs import MOVES, Climb, Climbs, ClimbsConfig
 from leaps.search.objective import DROPPED
 from leaps.search.search import Programs, Scores, State
+from tests.search.counting import CountsMoves
 
 SMALL = ClimbsConfig(patience=20, resting=3, starts=10, batch=5)
 MOVE = LANGUAGE.ids["move"]
@@ -63,18 +64,8 @@ def test_a_climb_begins_at_the_best_of_the_fresh_programs() -> None:
     assert np.array_equal(rival(climbs), asked[3])
 
 
-class Counting(Neighbourhood):
-    """Draws neighbours that have how many moves away they are as their first token."""
-
-    def draw(
-        self,
-        programs: Programs,
-        count: int,
-        others: Programs | None = None,  # noqa: ARG002
-    ) -> tuple[Programs, NDArray[np.uint8]]:
-        drawn = np.resize(programs, (count, programs.shape[1]))
-        drawn[:, 0] += 1
-        return drawn, np.zeros(count, np.uint8)
+class Counting(CountsMoves, Neighbourhood):
+    pass
 
 
 def test_half_of_the_neighbours_are_one_move_away_a_quarter_two_and_so_on() -> None:

@@ -20,6 +20,7 @@ from leaps.search.near import Near, return_to_origin
 from leaps.search.objective import Objective
 from leaps.search.search import Programs
 from leaps.tasks import get
+from tests.search.counting import CountsMoves
 from tests.strategies import programs
 
 MAZE = "DEF run m( WHILE c( noMarkersPresent c) w( move turnRight w) m)"
@@ -251,18 +252,8 @@ def test_those_to_begin_with_are_not_all_next_to_the_origin() -> None:
     assert distances[48:].mean() > distances[1:33].mean()
 
 
-class Counting(Near):
-    """Draws neighbours that have how many moves away they are as their first token."""
-
-    def draw(
-        self,
-        programs: Programs,
-        count: int,
-        others: Programs | None = None,  # noqa: ARG002
-    ) -> tuple[Programs, NDArray[np.uint8]]:
-        drawn = np.resize(programs, (count, programs.shape[1]))
-        drawn[:, 0] += 1
-        return drawn, np.zeros(count, np.uint8)
+class Counting(CountsMoves, Near):
+    pass
 
 
 def test_half_of_those_to_begin_with_are_one_move_away_a_quarter_two_and_so_on() -> None:

@@ -1,0 +1,20 @@
+"""A neighbourhood that says how far it goes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.search.search import Programs
+
+
+class CountsMoves:
+    """Draws neighbours that have how many moves away they are as their first token."""
+
+    def draw(
+        self,
+        programs: Programs,
+        count: int,
+        others: Programs | None = None,  # noqa: ARG002
+    ) -> tuple[Programs, NDArray[np.uint8]]:
+        drawn = np.resize(programs, (count, programs.shape[1]))
+        drawn[:, 0] += 1
+        return drawn, np.zeros(count, np.uint8)
