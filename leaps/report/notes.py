@@ -81,6 +81,15 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "drl-abs", "top-off"): _WALKS + " Why some of the paper's learned more is not known.",
     ("tasks", "drl-abs", "clean-house"): _LONGER,
     ("tasks", "drl-abs", "harvester"): _LONGER_HARVESTER,
+    ("tasks", "drl-abs-t", "stair-climber"): (
+        "From CleanHouse, where it learned to follow walls, all five climb. From Harvester, the paper's best, "
+        "two of five do."
+    ),
+    ("tasks", "drl-abs-t", "four-corner"): (
+        "From Harvester, where it learned to go round; `drl-abs` without such a beginning does as well here."
+    ),
+    ("tasks", "drl-abs-t", "clean-house"): _LONGER,
+    ("tasks", "drl-abs-t", "harvester"): _LONGER_HARVESTER,
     ("tasks", "drl-fcn", "harvester"): _LONGER_HARVESTER,
     ("tasks", "hrl", None): _LONGER_SKILLS,
     ("tasks", "hrl", "four-corner"): "Nothing, as reported.",
