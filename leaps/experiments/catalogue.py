@@ -10,7 +10,7 @@ from leaps.experiments.computing import LENGTHS, SEARCHES, SPACES, Job, Values
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import HARD, PAPER, TASKS
-from leaps.tasks.task import SHARE
+from leaps.tasks.task import LIMIT, SHARE
 
 SEEDS = 5
 """the paper's"""
@@ -22,6 +22,8 @@ PEERS = ("hc", "cebs", "ours")
 """what came after the paper, and ours"""
 SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
 """of the configurations of a task"""
+SHORT = 100
+"""actions of a rollout, where it is short"""
 LARGE, QUICK_SIZE = "100x100", "20x20"
 EPISODES_FCN = 10
 """worlds of that size that DRL-FCN is judged on; the others see a hundred"""
@@ -241,6 +243,14 @@ TABLES = {
             _task,
             _task_needs,
             _many_for_peers,
+        ),
+        Experiment(
+            "short",
+            "Table 3 in rollouts of 100 actions; the paper doesn't say how long those of its policies were",
+            ("drl", "drl-fcn", "drl-abs", "leaps", "ours"),
+            tuple(f"{task}{LIMIT}{SHORT}" for task in PAPER),
+            lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "short"),
+            _task,
         ),
         Experiment(
             "generalization",

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Option = str | int | float | bool
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.@_-]*")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.@~_-]*")
 
 
 @dataclass(frozen=True, order=True)
@@ -25,7 +25,7 @@ class Cell:
         for name in (self.experiment, self.method, self.task, *(name for name, _ in self.options)):
             if not _NAME.fullmatch(name):
                 raise ValueError(
-                    f"expected names of letters, digits and +-._@ in a cell, found {name!r} in {self}"
+                    f"expected names of letters, digits and +-._@~ in a cell, found {name!r} in {self}"
                 )
         if list(self.options) != sorted(self.options):
             raise ValueError(f"expected options in alphabetical order, found {self.options}")

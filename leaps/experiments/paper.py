@@ -161,6 +161,12 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
     },
 }
 
+REPORTED["short"] = {
+    method: {f"{task}~100": number for task, number in REPORTED["tasks"][method].items()}
+    for method in ("drl", "drl-fcn", "drl-abs", "leaps")
+}
+"""what Table 3 reports, once more"""
+
 INTERPOLATIONS = {
     "close": (
         "DEF run m( turnRight move WHILE c( frontIsClear c) w( move w) WHILE c( not c( frontIsClear "

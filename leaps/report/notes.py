@@ -82,8 +82,8 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "drl-abs", "clean-house"): _LONGER,
     ("tasks", "drl-abs", "harvester"): _LONGER_HARVESTER,
     ("tasks", "drl-abs-t", "stair-climber"): (
-        "From CleanHouse, where it learned to follow walls, all five climb. From Harvester, the paper's best, "
-        "two of five do."
+        "From CleanHouse, where it learned to follow walls, all five climb. From Harvester, the paper's "
+        "best, two of five do."
     ),
     ("tasks", "drl-abs-t", "four-corner"): (
         "From Harvester, where it learned to go round; `drl-abs` without such a beginning does as well here."

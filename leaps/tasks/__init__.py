@@ -1,6 +1,9 @@
 """What is wanted: the paper's six tasks, four harder ones, and their variants."""
 
 import difflib
+import re
+from collections.abc import Callable
+from typing import TypeVar
 
 from leaps.tasks.clean_house import CLEAN_HOUSE
 from leaps.tasks.door_key import DOOR_KEY
@@ -12,8 +15,10 @@ from leaps.tasks.own import split_name, task_in
 from leaps.tasks.seeder import SEEDER
 from leaps.tasks.snake import SNAKE
 from leaps.tasks.stair_climber import STAIR_CLIMBER
-from leaps.tasks.task import SHARE, Task
+from leaps.tasks.task import LIMIT, SHARE, Task
 from leaps.tasks.top_off import TOP_OFF
+
+N = TypeVar("N", int, float)
 
 PAPER = {task.name: task for task in (STAIR_CLIMBER, FOUR_CORNER, TOP_OFF, MAZE, CLEAN_HOUSE, HARVESTER)}
 HARD = {task.name: task for task in (DOOR_KEY, ONE_STROKE, SEEDER, SNAKE)}
@@ -25,26 +30,24 @@ VARIANTS = {task.name: task for task in (MAZE_FROM_CORNER, HARVESTER_SUBSETS)}
 def get(name: str) -> Task:
     """Find a task by name, or one of your own by its file: `path/to/file.py:NAME`.
 
-    Either way, `top-off@0.25` draws from a quarter of its configurations only. A file is imported, so this is
-    for names that come from whoever runs the program; `named` is for all others.
+    Either way, `top-off@0.25` draws from a quarter of its configurations only, and in `top-off~100` a rollout
+    takes at most 100 actions. A file is imported, so this is for names that come from whoever runs the
+    program; `named` is for all others.
     """
     found = split_name(name)
     if found is None:
         return named(name)
     file, rest = found
-    variable, shared, share = rest.partition(SHARE)
-    task = task_in(file, variable)
-    return task.seen(_fraction(share)) if shared else task
+    variable, changes = _split_changes(rest)
+    return _changed(task_in(file, variable), changes)
 
 
 def named(name: str) -> Task:
-    """Find one of the tasks that come with the package, or a share of one."""
-    name, shared, share = name.partition(SHARE)
-    if shared:
-        return named(name).seen(_fraction(share))
+    """Find one of the tasks that come with the package, or a variant of one."""
+    name, changes = _split_changes(name)
     known = {**TASKS, **VARIANTS}
     if name in known:
-        return known[name]
+        return _changed(known[name], changes)
     by_letters = {other.replace("-", ""): other for other in known}
     close = difflib.get_close_matches(
         name.lower().replace("_", "").replace("-", "").replace(" ", ""), by_letters, n=1
@@ -53,11 +56,26 @@ def named(name: str) -> Task:
     raise ValueError(f"unknown task {name!r}; {hint}")
 
 
-def _fraction(share: str) -> float:
+def _split_changes(name: str) -> tuple[str, list[tuple[str, str]]]:
+    """Split `top-off@0.25~100` into the task's name and what is to be different."""
+    name, *rest = re.split(f"([{SHARE}{LIMIT}])", name)
+    return name, list(zip(rest[::2], rest[1::2], strict=True))
+
+
+def _changed(task: Task, changes: list[tuple[str, str]]) -> Task:
+    for sign, value in changes:
+        if sign == SHARE:
+            task = task.seen(_number(value, float, "share of configurations", sign))
+        else:
+            task = task.within(_number(value, int, "number of actions", sign))
+    return task
+
+
+def _number(text: str, kind: Callable[[str], N], what: str, sign: str) -> N:
     try:
-        return float(share)
+        return kind(text)
     except ValueError:
-        raise ValueError(f"expected a share of configurations after {SHARE}, found {share!r}") from None
+        raise ValueError(f"expected a {what} after {sign}, found {text!r}") from None
 
 
 __all__ = ["HARD", "PAPER", "TASKS", "VARIANTS", "Task", "get", "named"]

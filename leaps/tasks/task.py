@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
 from leaps.jit import address_of, function_at, is_ours, jit
-from leaps.karel.executor import REACT_TYPE, VALUE_TYPE, Hooks
+from leaps.karel.executor import LONGEST, REACT_TYPE, VALUE_TYPE, Hooks
 from leaps.karel.interpreter import Run
 from leaps.karel.physics import MOVED, PICKED, PUT
 from leaps.karel.world import LANGUAGE, WORLD_TYPE, World, Worlds, world_at
@@ -37,6 +37,8 @@ LARGEST = 1000
 """cells along a side that a world may have"""
 SHARE = "@"
 """stands between a task's name and the share of its configurations that are seen"""
+LIMIT = "~"
+"""stands before the actions that a rollout may take at most"""
 SMALLEST_SHARE = 0.01
 """of a task's configurations: drawing from fewer takes longer and longer"""
 MOST_DRAWS = 1_000_000
@@ -103,13 +105,15 @@ class Task:
     memory: int = 0
     """numbers that the task has to remember"""
     resizable: bool = True
+    actions: int | None = None
+    """that a rollout may take; ten times the cells of the grid, if not given"""
     configuration: Callable[[World], int] = configuration_zero
     """number the initial configurations (0 to 2^configuration_bits − 1), for `seen`"""
     configuration_bits: Callable[[tuple[int, int]], int] | None = None
     seen_share: float = 1.0
     """share of the configurations that `worlds` draws from"""
     variant_of: str | None = None
-    """the task that this one differs from only in how a world is drawn"""
+    """the task that this one differs from only in how a world is drawn, or in how long a rollout may be"""
     obstacle: Callable[[World], str | None] = nothing_against
     """why a world drawn by hand can't be played, if so: "needs …, found …\""""
 
@@ -137,6 +141,8 @@ class Task:
                 f"{self.name}: the share of seen configurations must be from {SMALLEST_SHARE} to 1, "
                 f"found {self.seen_share}"
             )
+        if self.actions is not None and not 1 <= self.actions <= LONGEST:
+            raise ValueError(f"{self.name}: a rollout takes 1 to {LONGEST:,} actions, found {self.actions}")
         for function in self._functions:
             if not isinstance(function, FunctionType):
                 raise ValueError(
@@ -159,7 +165,9 @@ class Task:
         return all(map(is_ours, self._functions))
 
     def horizon(self, size: tuple[int, int] | None = None) -> int:
-        """How many actions a rollout may take: ten times the cells of the grid."""
+        """How many actions a rollout may take: ten times the cells of the grid, if the task doesn't say."""
+        if self.actions is not None:
+            return self.actions
         height, width = size or self.size
         return 10 * height * width
 
@@ -202,6 +210,15 @@ class Task:
             self,
             name=f"{self.name}{SHARE}{fraction:g}",
             seen_share=fraction,
+            variant_of=self.variant_of or self.name,
+        )
+
+    def within(self, actions: int) -> "Task":
+        """The same task, in rollouts of at most so many actions."""
+        return replace(
+            self,
+            name=f"{self.name}{LIMIT}{actions}",
+            actions=actions,
             variant_of=self.variant_of or self.name,
         )
 

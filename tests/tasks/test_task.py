@@ -158,9 +158,36 @@ def test_a_name_can_ask_for_a_share_of_the_configurations() -> None:
     assert get("harvester-subsets@0.05").variant_of == "harvester"
 
 
+def test_a_name_can_ask_for_shorter_rollouts() -> None:
+    task = get("top-off~100")
+    assert (task.name, task.variant_of) == ("top-off~100", "top-off")
+    assert task.horizon() == task.horizon((50, 50)) == 100
+    assert get("top-off").horizon() == 1440
+    assert get(task.name) == task
+    for name in ("top-off@0.5~70", "top-off~70@0.5"):
+        both = get(name)
+        assert (both.name, both.horizon(), both.seen_share, both.variant_of) == (name, 70, 0.5, "top-off")
+
+
+def test_a_rollout_takes_as_many_actions_as_the_task_allows() -> None:
+    walk = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+    assert evaluate(walk, "top-off~4", episodes=50).rollouts.steps.max() == 4
+    assert evaluate(walk, "top-off", episodes=50).rollouts.steps.max() == 9
+    simulation = Simulation(get("maze~3"), 2)
+    simulation.place(get("maze~3").worlds(2, seed=0))
+    ended = [simulation.advance(np.full(2, 1), np.ones(2, np.bool_))[2].all() for _ in range(3)]
+    assert ended == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("top-off~", "expected a number of actions after ~, found ''"),
+        ("top-off~1.5", "expected a number of actions after ~, found '1.5'"),
+        ("top-off~0", "a rollout takes 1 to 2,147,483,647 actions, found 0"),
+        ("top-off~3000000000", "found 3000000000"),
+        ("top-off@0.5~x", "found 'x'"),
+        ("topoff~100", "did you mean 'top-off'"),
         ("top-off@", "expected a share of configurations after @, found ''"),
         ("top-off@some", "found 'some'"),
         ("top-off@2", "must be from 0.01 to 1, found 2"),
@@ -170,7 +197,7 @@ def test_a_name_can_ask_for_a_share_of_the_configurations() -> None:
         ("topoff@0.5", "did you mean 'top-off'"),
     ],
 )
-def test_shares_that_make_no_sense_are_refused(name: str, said: str) -> None:
+def test_variants_that_make_no_sense_are_refused(name: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         get(name)
 

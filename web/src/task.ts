@@ -6,7 +6,7 @@ import type { About, Size, TaskInfo } from "./contract";
 export const about = signal<About | null>(null);
 
 export function taskNamed(name: string): TaskInfo | null {
-  return about.value?.tasks.find((task) => task.name === name.split("@")[0]) ?? null;
+  return about.value?.tasks.find((task) => task.name === name.split(/[@~]/)[0]) ?? null;
 }
 
 /** The nearest size that the task takes; null stands for its own. */
