@@ -10,7 +10,9 @@ from numba import types
 
 import leaps
 from leaps.jit import address_of, is_ours, jit
-from leaps.karel.world import clear
+from leaps.karel.executor import VALUE_TYPE
+from leaps.karel.world import World, clear
+from leaps.tasks.flaws import guarded_value
 
 PACKAGE = Path(leaps.__file__).parent
 
@@ -176,6 +178,16 @@ def test_the_packages_own_functions_are_kept_on_disk() -> None:
     assert is_ours(clear)
     assert not is_ours(output_of)
     assert jit(clear.py_func)._cache._cache_file is not None  # type: ignore[attr-defined]
+
+
+def test_what_closes_over_functions_from_elsewhere_is_not_kept_on_disk() -> None:
+    def value(world: World, start: World) -> float:  # noqa: ARG001
+        return 0.25
+
+    guarded = guarded_value(value)
+    assert is_ours(guarded)
+    address_of(guarded, VALUE_TYPE)
+    assert not [file for file in PACKAGE.rglob("*.nbi") if guarded.__name__ in file.name]
 
 
 def test_nothing_else_in_the_package_compiles() -> None:
