@@ -78,9 +78,8 @@ def inlined(function: F) -> F:
 def _native(function: Callable[..., Any], signature: Any) -> CFunc:
     """Compile `function`; what is kept here is never unloaded."""
     native = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
-    if (
-        is_ours(function) and function.__closure__ is None
-    ):  # it may have closed over what comes from elsewhere
+    # What closes over something may have closed over what comes from elsewhere.
+    if is_ours(function) and function.__closure__ is None:
         native.enable_caching()
         _with_stamp(native, function)
     try:
