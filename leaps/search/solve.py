@@ -18,26 +18,14 @@ from leaps.embedding.fast_decoder import LONGEST
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search.methods import METHODS, Method, Setting, get_method
-from leaps.search.near import return_to_origin
 from leaps.search.objective import PERFECT, Objective
 from leaps.search.search import Programs, Scores, Search, State
-from leaps.search.simplify import simplify
+from leaps.search.trial import Trial, worst
 from leaps.tasks import Task, get
 
-CHECKED = 1000
-"""fresh worlds on which a good program is checked"""
-CHECKS = 10
-"""as often that must hold before it is believed to be perfect: one that fails once in a thousand worlds
-gets through a single check too often"""
-ADDED = 16
-"""worlds that broke it and are kept, at most, each time"""
 CHECK_EVERY = 10_000
 """evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
 MOST_WORLDS = 256
-SIMPLIFYING = 3
-"""attempts to simplify a program, each on more worlds"""
-SIMPLIFIED_ON = 100
-"""fresh worlds that a simpler program must be as good on, besides those of the search"""
 SHORTLIST = 16
 """programs that the final one is chosen from"""
 
@@ -192,7 +180,7 @@ class Run:
         self.shortlist: dict[bytes, float] = {}
         self.history: list[dict[str, Any]] = []
         self.solved = False
-        self._drawn = 0
+        self.trial = Trial(self.task, _CHECK + config.seed, self.size)
         self._next_check = CHECK_EVERY
         self._in_a_row = 0
         self._begin: float | None = None
@@ -265,35 +253,19 @@ class Run:
             }
         )
 
-    def _fresh_worlds(self, count: int) -> Worlds:
-        """Worlds that nobody has seen yet; not those of the final judgement."""
-        first = self._drawn
-        self._drawn += count
-        return self.task.worlds(count, _CHECK + self.config.seed, self.size, first=first)
-
-    def _check_on_fresh_worlds(self, program: NDArray[np.uint8]) -> tuple[Worlds, NDArray[np.float64]]:
-        """Draw fresh worlds until the program fails on some: the last of them, and what it earns there."""
-        for _ in range(CHECKS):
-            fresh = self._fresh_worlds(CHECKED)
-            returns = self.objective.returns(program[None], fresh)[0]
-            if returns.mean() < PERFECT:
-                break
-        return fresh, returns
-
     def _check(self) -> None:
         """Believe the best program's score only if many fresh worlds agree; else learn from those."""
         assert self.best is not None
         self._next_check = self.objective.evaluations + CHECK_EVERY
         score, program = self.best
-        fresh, returns = self._check_on_fresh_worlds(program)
+        fresh, returns = self.trial.check(program, self.objective)
         if returns.mean() >= PERFECT:
             self.solved = True
             return
         enough = score < PERFECT and self.objective.worlds.count >= MOST_WORLDS
         if returns.mean() >= score or enough:
             return
-        # The worst of them first; in their order, where equal.
-        self.objective.add(fresh.take(np.argsort(returns, kind="stable")[:ADDED]))
+        self.objective.add(worst(fresh, returns))
         self.search.worlds_changed()
         # What was best on fewer worlds is compared anew.
         known = np.stack([np.frombuffer(key, np.uint8) for key in self.shortlist])
@@ -307,6 +279,7 @@ class Run:
         worlds = self.objective.worlds
         return {
             **{name: getattr(self, name) for name in self._COUNTERS},
+            "drawn": self.trial.drawn,
             "evaluations": self.objective.evaluations,
             "rollouts": self.objective.rollouts,
             "seconds": self._seconds,
@@ -317,13 +290,14 @@ class Run:
             "search": self.search.state(),
         }
 
-    _COUNTERS = ("round", "solved", "_drawn", "_next_check", "_in_a_row")
+    _COUNTERS = ("round", "solved", "_next_check", "_in_a_row")
 
     def restore(self, state: State) -> None:
         """Go on as the search that this is the state of: it has the same configuration."""
         self.search.restore(state["search"])
         for name in self._COUNTERS:
             setattr(self, name, state[name])
+        self.trial.drawn = state["drawn"]
         worlds = self.objective.worlds
         self.objective = Objective(
             self.task,
@@ -345,13 +319,12 @@ class Run:
         if not (self.solved and self.method.hunts):
             ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])[:SHORTLIST]
             candidates = np.stack([np.frombuffer(key, np.uint8) for key, _ in ranked])
-            returns = self.objective.returns(candidates, self._fresh_worlds(CHECKED))
-            program = candidates[int(returns.mean(axis=1).argmax())]
-            if self.origin is not None and not self._is_better(program, self.origin):
+            program = self.trial.best_of(candidates, self.objective)
+            if self.origin is not None and not self.trial.is_better(program, self.origin, self.objective):
                 program = self.origin
         found = program
         if self.method.hunts and not interrupted:
-            program = self._simplified(program)
+            program = self.trial.simplified(program, self.objective, self.origin, self.config.seed)
         seconds = self._seconds
         unseen = evaluate(
             program[None], self.task, episodes=UNSEEN, seed=UNSEEN_SEEDS + self.config.seed, size=self.size
@@ -370,32 +343,6 @@ class Run:
             interrupted,
             self.history,
         )
-
-    def _is_better(self, program: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
-        """Compare two programs on many fresh worlds; what may be luck is not better."""
-        fresh = self._fresh_worlds(CHECKS * CHECKED)
-        gains = (
-            self.objective.returns(program[None], fresh)[0] - self.objective.returns(other[None], fresh)[0]
-        )
-        return bool(gains.mean() > 3 * gains.std() / np.sqrt(len(gains)))
-
-    def _simplified(self, program: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Shorten the program, or take back edits, and believe that it is as good only if many fresh worlds
-        agree.
-        """
-        trial = Objective(self.task, Worlds.join([self.objective.worlds, self._fresh_worlds(SIMPLIFIED_ON)]))
-        for attempt in range(SIMPLIFYING):
-            seed = self.config.seed + attempt
-            if self.origin is None:
-                simpler = simplify(program, trial, seed)
-            else:
-                simpler = return_to_origin(program, trial, self.origin, seed)
-            fresh, after = self._check_on_fresh_worlds(simpler)
-            before = self.objective.returns(program[None], fresh)[0]
-            if after.mean() >= before.mean():
-                return simpler
-            trial.add(fresh.take(np.argsort(after - before, kind="stable")[:ADDED]))
-        return program
 
 
 def _text(program: NDArray[np.uint8]) -> str:

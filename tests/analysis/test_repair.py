@@ -328,7 +328,7 @@ def test_an_interruption_while_edits_are_taken_back_loses_nothing(monkeypatch: p
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("leaps.search.solve.return_to_origin", interrupted)
+    monkeypatch.setattr("leaps.search.trial.return_to_origin", interrupted)
     try:
         found = repair(NEGATED, "top-off", 3, budget=5000)
     except KeyboardInterrupt:

@@ -375,7 +375,7 @@ def test_an_interruption_while_the_program_is_simplified_loses_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("leaps.search.solve.simplify", interrupted)
+    monkeypatch.setattr("leaps.search.trial.simplify", interrupted)
     try:
         solution = solve("maze")
     except KeyboardInterrupt:

@@ -1,0 +1,128 @@
+"""Trials are fair: fresh worlds, and no belief in luck."""
+
+import numpy as np
+import pytest
+
+from leaps.dsl.syntax import tokens_of
+from leaps.dsl.text import parse
+from leaps.karel.world import LANGUAGE, Worlds
+from leaps.search import trial
+from leaps.search.objective import Objective
+from leaps.search.trial import ADDED, CHECKED, CHECKS, Tokens, Trial, worst
+from leaps.tasks import get
+
+MAZE, TOP_OFF = get("maze"), get("top-off")
+RIGHT_HAND = (
+    "DEF run m( WHILE c( noMarkersPresent c) w( IFELSE c( rightIsClear c) i( turnRight i) "
+    "ELSE e( WHILE c( not c( frontIsClear c) c) w( turnLeft w) e) move w) m)"
+)
+WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+WALK_ROUNDABOUT = "DEF run m( turnLeft turnRight WHILE c( frontIsClear c) w( move w) turnLeft m)"
+TOPS = (
+    "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) "
+    "IF c( markersPresent c) i( putMarker i) m)"
+)
+
+
+def encoded(text: str, length: int = 45) -> Tokens:
+    tokens = np.full(length, LANGUAGE.pad, np.uint8)
+    written = LANGUAGE.encode(tokens_of(parse(text, LANGUAGE)))
+    tokens[: len(written)] = written
+    return tokens
+
+
+def maze(seed: int = 5) -> tuple[Trial, Objective]:
+    return Trial(MAZE, seed, (8, 8)), Objective(MAZE, MAZE.worlds(8, seed=1))
+
+
+def top_off() -> tuple[Trial, Objective]:
+    return Trial(TOP_OFF, 5, (12, 12)), Objective(TOP_OFF, TOP_OFF.worlds(8, seed=1))
+
+
+def test_no_world_is_drawn_twice() -> None:
+    drawing, _ = maze()
+    parts = [drawing.fresh(count) for count in (3, 7, 2)]
+    assert drawing.drawn == 12
+    for field in Worlds._fields:
+        expected = getattr(MAZE.worlds(12, 5, (8, 8)), field)
+        assert np.array_equal(getattr(Worlds.join(parts), field), expected)
+
+
+def test_what_never_fails_is_checked_often() -> None:
+    on_trial, objective = maze()
+    _, returns = on_trial.check(encoded(RIGHT_HAND), objective)
+    assert returns.min() == 1.0
+    assert on_trial.drawn == objective.rollouts == CHECKS * CHECKED
+
+
+def test_what_fails_is_checked_no_further() -> None:
+    on_trial, objective = maze()
+    worlds, returns = on_trial.check(encoded(WALK), objective)
+    assert on_trial.drawn == worlds.count == len(returns) == CHECKED
+    assert 0 < returns.mean() < 1
+
+
+def test_the_best_is_chosen_and_the_first_of_equals() -> None:
+    on_trial, objective = top_off()
+    programs = np.stack([encoded(WALK), encoded(TOPS), encoded(WALK_ROUNDABOUT)])
+    assert np.array_equal(on_trial.best_of(programs, objective), programs[1])
+    assert np.array_equal(on_trial.best_of(programs[[2, 0]], objective), programs[2])
+
+
+def test_better_is_what_can_not_be_luck() -> None:
+    on_trial, objective = top_off()
+    walk, tops = encoded(WALK), encoded(TOPS)
+    assert on_trial.is_better(tops, walk, objective)
+    assert not on_trial.is_better(walk, tops, objective)
+    assert not on_trial.is_better(walk, walk, objective)
+
+
+def test_a_little_better_in_a_few_worlds_may_be_luck(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_trial, objective = maze()
+    rng = np.random.default_rng(0)
+    gain = {"": 0.0}
+    monkeypatch.setattr(
+        objective, "returns", lambda _, worlds: gain[""] + rng.normal(0, 1, (1, worlds.count))
+    )
+    deviation = np.sqrt(2 / (CHECKS * CHECKED))  # of the mean of so many differences
+    assert not any(on_trial.is_better(encoded(WALK), encoded(TOPS), objective) for _ in range(20))
+    steady = iter(np.tile([6 * deviation, 0.0], 20))
+    monkeypatch.setattr(
+        objective, "returns", lambda _, worlds: next(steady) + rng.normal(0, 1, (1, worlds.count))
+    )
+    assert all(on_trial.is_better(encoded(WALK), encoded(TOPS), objective) for _ in range(20))
+
+
+def test_a_program_becomes_simpler_and_no_worse() -> None:
+    on_trial, objective = top_off()
+    simpler = on_trial.simplified(encoded(WALK_ROUNDABOUT), objective, None, seed=0)
+    assert np.array_equal(simpler, encoded(WALK))
+
+
+def test_edits_that_make_no_difference_are_taken_back() -> None:
+    on_trial, objective = top_off()
+    back = on_trial.simplified(encoded(WALK_ROUNDABOUT), objective, encoded(WALK), seed=0)
+    assert LANGUAGE.decode(back) == LANGUAGE.decode(encoded(WALK))
+
+
+def test_what_is_simpler_and_fails_elsewhere_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_trial, objective = top_off()
+    walked: list[int] = []
+
+    def too_simple(program: Tokens, on: Objective, seed: int) -> Tokens:  # noqa: ARG001
+        walked.append(on.worlds.count)
+        return encoded("DEF run m( move m)")
+
+    monkeypatch.setattr(trial, "simplify", too_simple)
+    assert np.array_equal(on_trial.simplified(encoded(TOPS), objective, None, 0), encoded(TOPS))
+    assert walked == [108, 124, 140]  # the worlds that told are looked at next time
+
+
+def test_the_worst_worlds_come_first() -> None:
+    worlds = MAZE.worlds(40, seed=2)
+    returns = np.ones(40)
+    returns[[30, 4, 11]] = [0.5, 0.0, 0.5]
+    found = worst(worlds, returns)
+    assert found.count == ADDED
+    for place, number in enumerate([4, 11, 30, 0, 1]):
+        assert np.array_equal(found.world(place).ground, worlds.world(number).ground)
