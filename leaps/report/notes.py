@@ -78,7 +78,11 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ),
     ("tasks", "drl", "top-off"): _WALKS,
     ("tasks", "drl", "clean-house"): _LONGER,
-    ("tasks", "drl-abs", "top-off"): _WALKS + " Why some of the paper's learned more is not known.",
+    ("tasks", "drl-abs", "top-off"): (
+        _WALKS
+        + " Who acts 1,440 times is bound to put one amiss at last; in rollouts of 100 actions (`leaps "
+        "experiment short`) policies learn to put them."
+    ),
     ("tasks", "drl-abs", "clean-house"): _LONGER,
     ("tasks", "drl-abs", "harvester"): _LONGER_HARVESTER,
     ("tasks", "drl-abs-t", "stair-climber"): (
@@ -109,6 +113,12 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "leaps", None): _ANEW,
     ("tasks", "hc", None): _PEERS,
     ("tasks", "cebs", None): _PEERS,
+    ("short", "leaps", None): _ANEW.partition(" On CleanHouse")[0],
+    ("short", "leaps", "top-off"): "Two of five searches solve it; the others end at a half.",
+    ("short", "leaps", "maze"): (
+        "What it finds needs more than 100 actions in some mazes; the ten that it searched on are not among "
+        "them."
+    ),
     ("generalization", "drl-abs", "stair-climber"): (
         "Who leaves the stairs has -1, and here there are more steps to leave them from than at home."
     ),
