@@ -33,10 +33,11 @@ _SMOOTH = (
     "The data set is drawn anew and the spaces are trained anew. What carries over is the order: the loss L "
     "makes spaces smoother, R alone does not."
 )
-_ANEW = (
+_BEGINS_ANEW = (
     "CEM begins anew after 50 iterations without a better program, within the paper's 1,000; `leaps solve "
-    "--method cem-paper` is the one that doesn't. On CleanHouse and Harvester longer rollouts help, too."
+    "--method cem-paper` is the one that doesn't."
 )
+_ANEW = _BEGINS_ANEW + " On CleanHouse and Harvester longer rollouts help, too."
 _RECONSTRUCTED = (
     "CEM begins anew after 50 iterations without a better program, in coordinates in which programs vary as "
     "much in one direction as in another. So searched, the four spaces are alike."
@@ -113,9 +114,9 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "leaps", None): _ANEW,
     ("tasks", "hc", None): _PEERS,
     ("tasks", "cebs", None): _PEERS,
-    ("short", "leaps", None): _ANEW.partition(" On CleanHouse")[0],
-    ("short", "leaps", "top-off"): "Two of five searches solve it; the others end at a half.",
-    ("short", "leaps", "maze"): (
+    ("short", "leaps", None): _BEGINS_ANEW,
+    ("short", "leaps", "top-off~100"): "Two of five searches solve it; the others end at a half.",
+    ("short", "leaps", "maze~100"): (
         "What it finds needs more than 100 actions in some mazes; the ten that it searched on are not among "
         "them."
     ),
