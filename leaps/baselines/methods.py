@@ -139,7 +139,7 @@ def _ppo(config: BaselineConfig, options: Options, paper: Mapping[str, PPOConfig
 def _transfer(config: BaselineConfig, options: Options) -> Trainer:
     task = get(config.task)
     if options.origin is None:
-        source = ppo.TRANSFER.get(config.task, "maze")
+        source = ppo.TRANSFER.get(task.variant_of or task.name, "maze")
         raise ValueError(
             "drl-abs-t goes on with a policy that was trained on another task; train one, say with "
             f"`leaps baseline drl-abs --task {source} --steps 1000000`, and give its folder with --from"

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +34,7 @@ from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tok
 from leaps.dsl.text import ProgramError, to_indented, to_line
 from leaps.evaluate import Evaluation, Policy, compile_programs, evaluate, evaluate_policy
 from leaps.karel.draw import frames_of_actions, frames_of_program, save_gif, to_text
-from leaps.karel.interpreter import Conditional, Outcome
+from leaps.karel.interpreter import Conditional, Outcome, Run, Step
 from leaps.karel.world import HEADINGS, LANGUAGE, World
 
 
@@ -311,7 +312,7 @@ def trace(
     recorded: list[dict[str, Any]] = []
     if not json_:
         out.print(to_text(start))
-    for number, step in enumerate(course, start=1):
+    for number, step in enumerate(_steps_of(course), start=1):
         path = [*(" ".join(head_tokens(statement)) for statement in step.path), step.statement.name]
         value = wanted.value(world, start)
         if json_:
@@ -354,6 +355,14 @@ def trace(
     out.print()
     print_tests(tests_of(course.tests) if course.outcome != Outcome.CUT_OFF else [])
     out.print(f"[bold]{endings[course.outcome]}[/bold], return {value:.3f}")
+
+
+def _steps_of(course: Run) -> Iterator[Step]:
+    """The steps of a run; where a task of one's own goes wrong, which it was is said."""
+    try:
+        yield from course
+    except ValueError as error:
+        raise ValueError(f"step {course.steps}: {error}") from None
 
 
 def agent_of(world: World) -> list[Any]:

@@ -11,6 +11,8 @@ from leaps.files import write_atomically
 from leaps.search.solve import Run, SolveConfig, Step
 
 CHECKPOINT_FILE = "unfinished.json"
+FORMAT = 2
+"""of a state: one of another is not gone on with"""
 EVERY = 1.0
 """seconds between two checkpoints, at least"""
 SHARE = 0.02
@@ -28,7 +30,8 @@ class Checkpoints:
         """Go on from the folder's checkpoint; False if there is none of this very search."""
         try:
             said = json.loads(self.file.read_bytes())
-            if said["version"] != __version__ or said["config"] != _plain(self.run.config):
+            expected = (FORMAT, __version__, _plain(self.run.config))
+            if (said["format"], said["version"], said["config"]) != expected:
                 return False
             state = said["state"]
         except (OSError, ValueError, KeyError, TypeError):  # none, or half of one: it was of no use anyway
@@ -42,7 +45,12 @@ class Checkpoints:
 
     def write(self) -> None:
         begin = time.monotonic()
-        said = {"version": __version__, "config": _plain(self.run.config), "state": self.run.state()}
+        said = {
+            "format": FORMAT,
+            "version": __version__,
+            "config": _plain(self.run.config),
+            "state": self.run.state(),
+        }
         write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())
         end = time.monotonic()
         self._due = end + max(EVERY, (end - begin) / SHARE)

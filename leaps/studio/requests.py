@@ -19,6 +19,8 @@ BODY = 64 * 1024
 CHARACTERS, TOKENS = 4000, 400
 """of the longest program"""
 SIDE = 100
+ACTIONS = 10 * SIDE * SIDE
+"""of a rollout: what a task allows in the largest world"""
 """cells along a side of the largest world"""
 EPISODES = 1000
 SEEDS = 2**31
@@ -143,9 +145,12 @@ def find_task(name: str) -> Task:
     if len(name) > NAME:
         raise RequestError(f"unknown task {reprlib.repr(name)}")
     try:
-        return named(name)
+        task = named(name)
     except ValueError as error:
         raise RequestError(f"task: {error}") from None
+    if task.actions is not None and task.actions > ACTIONS:
+        raise RequestError(f"task: expected rollouts of at most {ACTIONS:,} actions, found {task.actions:,}")
+    return task
 
 
 def fitting(task: Task, size: tuple[int, int]) -> tuple[int, int]:

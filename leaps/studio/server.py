@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -169,7 +170,7 @@ class Studio:
         check_film(rollout)
         content = await self.lanes.run(lambda: film(rollout), COSTLY)
         name = rollout.task.name if rollout.task else "rollout"
-        headers = {"Content-Disposition": f'attachment; filename="{name.replace("@", "-")}.gif"'}
+        headers = {"Content-Disposition": f'attachment; filename="{re.sub("[@~]", "-", name)}.gif"'}
         return Response(content, media_type="image/gif", headers=headers)
 
     async def space_map(self, _request: Request) -> Response:

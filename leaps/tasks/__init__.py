@@ -58,8 +58,12 @@ def named(name: str) -> Task:
 
 def _split_changes(name: str) -> tuple[str, list[tuple[str, str]]]:
     """Split `top-off@0.25~100` into the task's name and what is to be different."""
-    name, *rest = re.split(f"([{SHARE}{LIMIT}])", name)
-    return name, list(zip(rest[::2], rest[1::2], strict=True))
+    whole = name
+    name, *rest = re.split(f"([{SHARE}{LIMIT}])", whole)
+    signs = rest[::2]
+    if len(set(signs)) < len(signs):
+        raise ValueError(f"expected {SHARE} and {LIMIT} once each at most, found {whole!r}")
+    return name, list(zip(signs, rest[1::2], strict=True))
 
 
 def _changed(task: Task, changes: list[tuple[str, str]]) -> Task:
@@ -67,8 +71,14 @@ def _changed(task: Task, changes: list[tuple[str, str]]) -> Task:
         if sign == SHARE:
             task = task.seen(_number(value, float, "share of configurations", sign))
         else:
-            task = task.within(_number(value, int, "number of actions", sign))
+            task = task.within(_number(value, _whole, "number of actions", sign))
     return task
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch("[0-9]+", text):
+        raise ValueError
+    return int(text)
 
 
 def _number(text: str, kind: Callable[[str], N], what: str, sign: str) -> N:

@@ -80,13 +80,20 @@ def flaw_of(world: World) -> str | None:
 
 @cache
 def guarded_reaction(react: Callable[[World, int, int, int], bool]) -> Callable[[World, int, int, int], bool]:
-    """Make of a reaction one that ends the rollout where it leaves a way out, and marks the world."""
+    """Make of a reaction one that ends the rollout where it fails or leaves a way out, and marks the world.
+
+    All of a world is looked at by `guarded_value`, at the end: that takes longer.
+    """
     compiled = jit(react)
 
     def guarded(world: World, change: int, row: int, column: int) -> bool:
-        over = compiled(world, change, row, column)
-        if find_way_out(world)[0] == SOUND:
-            return bool(over)
+        over, failed = False, False
+        try:
+            over = bool(compiled(world, change, row, column))
+        except Exception:  # numba knows no other
+            failed = True
+        if not failed and find_way_out(world)[0] == SOUND:
+            return over
         world.ground[0, :] = world.ground[-1, :] = WALL
         world.ground[:, 0] = world.ground[:, -1] = WALL
         world.ground[0, 0] = BROKEN
@@ -98,12 +105,19 @@ def guarded_reaction(react: Callable[[World, int, int, int], bool]) -> Callable[
 
 @cache
 def guarded_value(value: Callable[[World, World], float]) -> Callable[[World, World], float]:
-    """Make of a value one that is not a number in a world that is marked so: no exception gets through."""
+    """Make of a value one that is not a number where it fails, or where the world is not sound (any more).
+
+    No exception gets through from compiled code.
+    """
     compiled = jit(value)
 
     def guarded(world: World, start: World) -> float:
-        if world.ground[0, 0] == BROKEN:
-            return float(np.nan)
-        return float(compiled(world, start))
+        worth = np.nan
+        if find_flaw(world)[0] == SOUND:
+            try:
+                worth = 1.0 * compiled(world, start)  # a truth value may be a value, too
+            except Exception:  # numba knows no other
+                worth = np.nan
+        return worth
 
     return guarded

@@ -47,9 +47,11 @@ SEEDS = 2**63
 """how many there are: compiled code counts in 64 bits"""
 BEST = 1.0 + 1e-9
 """what a state may be worth at most; shares may add up to a little more than 1"""
-BROKEN_HINT = " (which it also is where `react` opens the border, or puts Karel into a wall or outside)"
+BROKEN_HINT = " (which it also is where `value` or `react` fails, or leaves a world that can't be played in)"
 REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
 """does a bit of everything"""
+REHEARSED = 100
+"""actions, at most: more than it takes, however few the task allows"""
 
 
 def nothing_more(stream: Stream, world: World) -> None:
@@ -141,7 +143,9 @@ class Task:
                 f"{self.name}: the share of seen configurations must be from {SMALLEST_SHARE} to 1, "
                 f"found {self.seen_share}"
             )
-        if self.actions is not None and not 1 <= self.actions <= LONGEST:
+        if self.actions is not None and not (
+            isinstance(self.actions, int | np.integer) and 1 <= self.actions <= LONGEST
+        ):
             raise ValueError(f"{self.name}: a rollout takes 1 to {LONGEST:,} actions, found {self.actions}")
         for function in self._functions:
             if not isinstance(function, FunctionType):
@@ -317,7 +321,8 @@ def rehearse(task: Task) -> None:
     task.check_world(world)
     start = world.clone()
     _look_at_value(task, world, start)
-    for _ in task.play(parse(REHEARSAL, LANGUAGE), world, task.horizon()):
+    for _ in task.play(parse(REHEARSAL, LANGUAGE), world, REHEARSED):
+        task.check_world(world)
         _look_at_value(task, world, start)
 
 

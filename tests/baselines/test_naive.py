@@ -26,7 +26,7 @@ from leaps.baselines.naive import (
 from leaps.behaviour import r_mat
 from leaps.embedding.model import previous_tokens
 from leaps.evaluate import compile_programs, encode, evaluate
-from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.karel.world import LANGUAGE, World, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import PAPER as PAPER_TASKS
 from leaps.tasks import get
@@ -332,6 +332,17 @@ def test_a_tasks_score_is_the_mean_return_and_counts_every_action(name: str) -> 
     assert scores.tolist() == judged.mean_return.tolist()
     assert (judged.rollouts.steps == 0).any()
     assert steps == judged.rollouts.steps.sum() + (judged.rollouts.steps == 0).sum()
+
+
+def worth_too_much(world: World, start: World) -> float:  # noqa: ARG001
+    return 2.0
+
+
+def test_a_tasks_values_are_looked_at() -> None:
+    task = replace(get("maze"), name="rich", value=worth_too_much)
+    tokens = LANGUAGE.batch([encode(program) for program in PROGRAMS])
+    with pytest.raises(ValueError, match="rich: a state's value must be at most 1"):
+        task_score(task, get("maze").worlds(10, seed=4))(tokens)
 
 
 def test_a_behaviours_score_is_r_mat() -> None:

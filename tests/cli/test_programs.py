@@ -188,6 +188,36 @@ def test_a_hundred_thousand_nested_blocks_are_refused(leaps: Leaps, tmp_path: Pa
     assert_refused(leaps("run", str(file), "--task", "maze"), "blocks are nested deeper than 100")
 
 
+OPENS = """
+from leaps.karel.physics import PUT
+from leaps.karel.world import EAST, clear, place_karel
+from leaps.tasks import Task
+
+def sample(stream, world):
+    clear(world)
+    place_karel(world, 1, 1, EAST)
+
+def value(world, start):
+    return 0.0
+
+def react(world, change, row, column):
+    world.memory[0] += 1
+    if world.memory[0] > 6:
+        world.ground[0, 3] = 0
+    return False
+
+OPENS = Task("opens", "", (3, 40), (3, 4), sample, value, react=react, events=PUT, memory=1)
+"""
+
+
+def test_trace_says_at_which_step_a_task_goes_wrong(leaps: Leaps, tmp_path: Path) -> None:
+    (tmp_path / "opens.py").write_text(OPENS)
+    program = "DEF run m( REPEAT R=9 r( putMarker move r) m)"
+    words = ["trace", "-e", program, "--task", f"{tmp_path}/opens.py:OPENS"]
+    assert_refused(leaps(*words, "--json"), "step 13: opens: expected wall all around")
+    assert "step 13: opens: expected wall all around" in leaps(*words).err
+
+
 @pytest.mark.parametrize(
     ("program", "said"),
     [

@@ -89,6 +89,20 @@ def test_what_is_no_checkpoint_is_passed_over(content: str, tmp_path: Path) -> N
     assert not Checkpoints(Run(SolveConfig("maze")), tmp_path).resume()
 
 
+def test_one_of_another_format_is_passed_over(tmp_path: Path) -> None:
+    config = SolveConfig("snake", seed=3, budget=1000)
+    put_aside(config, 3, tmp_path)
+    file = tmp_path / CHECKPOINT_FILE
+    said = json.loads(file.read_text())
+    for older in ({**said, "format": 1}, {name: part for name, part in said.items() if name != "format"}):
+        file.write_text(json.dumps(older))
+        run = Run(config)
+        assert not Checkpoints(run, tmp_path).resume()
+        assert run.objective.evaluations == 0
+    file.write_text(json.dumps(said))
+    assert Checkpoints(Run(config), tmp_path).resume()
+
+
 def test_without_one_a_search_begins(tmp_path: Path) -> None:
     assert not Checkpoints(Run(SolveConfig("maze")), tmp_path / "nowhere").resume()
 

@@ -84,10 +84,22 @@ def test_a_list_is_neither_empty_nor_too_long() -> None:
 
 def test_a_task_is_found_by_name() -> None:
     assert Fields({"task": "top-off@0.25"}).task().seen_share == 0.25
+    assert Fields({"task": "maze~100000"}).task().horizon() == 100_000
     assert "did you mean 'top-off'" in refused({"task": "topoff"}, "task")
 
 
-@pytest.mark.parametrize("name", ["top-off@0.009", "top-off@1e-300", "top-off@nan", "maze@0.5", "x" * 60_000])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "top-off@0.009",
+        "top-off@1e-300",
+        "top-off@nan",
+        "maze@0.5",
+        "maze~100001",
+        "maze~2147483647",
+        "x" * 60_000,
+    ],
+)
 def test_a_task_that_is_none_or_would_take_for_ever_is_refused(name: str) -> None:
     with pytest.raises(RequestError) as caught:
         find_task(name)

@@ -186,6 +186,10 @@ def test_a_rollout_takes_as_many_actions_as_the_task_allows() -> None:
         ("top-off~1.5", "expected a number of actions after ~, found '1.5'"),
         ("top-off~0", "a rollout takes 1 to 2,147,483,647 actions, found 0"),
         ("top-off~3000000000", "found 3000000000"),
+        ("top-off~1_0", "expected a number of actions after ~, found '1_0'"),
+        ("top-off~ 5", "expected a number of actions after ~, found ' 5'"),
+        ("top-off~100~200", "expected @ and ~ once each at most, found 'top-off~100~200'"),
+        ("top-off@0.5@0.25", "expected @ and ~ once each at most"),
         ("top-off@0.5~x", "found 'x'"),
         ("topoff~100", "did you mean 'top-off'"),
         ("top-off@", "expected a share of configurations after @, found ''"),
@@ -351,6 +355,19 @@ def turn_too_far_later(world: World, change: int, row: int, column: int) -> bool
     return False
 
 
+def put_too_many_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if put_often(world):
+        world.markers[1, 30] = 255
+    return False
+
+
+def fail_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if put_often(world):
+        world.pose[0] = -100_000
+        raise ValueError("it is too much")
+    return False
+
+
 def turn_later(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
     if put_often(world):
         world.pose[2] = 3
@@ -367,6 +384,8 @@ PUTS = "DEF run m( WHILE c( noMarkersPresent c) w( putMarker move w) m)"
         (leave_later, "expected Karel within the border"),
         (stand_in_a_wall_later, "expected Karel within the border"),
         (turn_too_far_later, "expected a heading from 0 to 3, found 7"),
+        (put_too_many_later, "expected 0 to 10 markers in a cell, found 255"),
+        (fail_later, "it is too much"),
     ],
 )
 def test_a_reaction_that_breaks_a_world_late_is_told_of_wherever_it_is_played(react: Any, said: str) -> None:
@@ -391,6 +410,43 @@ def test_a_reaction_that_leaves_a_world_playable_is_as_it_is_written() -> None:
     list(task.play(parse(PUTS, LANGUAGE), world, task.horizon()))
     assert world.markers.sum() == 21
     assert evaluate(PUTS, task, episodes=2).mean_return[0] == pytest.approx(0.021)
+
+
+def fails_late(world: World, start: World) -> float:  # noqa: ARG001
+    if world.markers.sum() > 20:
+        raise ValueError("it is too much")
+    return 0.0
+
+
+def test_a_value_that_fails_late_is_told_of() -> None:
+    task = replace(OWN, size=(3, 40), value=fails_late, sample=in_the_corner)
+    with pytest.raises(ValueError, match=r"own: .* found nan .*`value`"):
+        evaluate(PUTS, task, episodes=2)
+
+
+def enough(world: World, start: World) -> bool:  # noqa: ARG001
+    return bool(world.markers.sum() > 0)
+
+
+def all_or_nothing(world: World, start: World) -> int:  # noqa: ARG001
+    return int(world.markers.sum() > 0)
+
+
+@pytest.mark.parametrize("function", [enough, all_or_nothing])
+def test_a_value_may_be_any_kind_of_number(function: Any) -> None:
+    task = replace(OWN, value=function)
+    assert evaluate("DEF run m( putMarker m)", task).mean_return[0] == 1.0
+    assert evaluate("DEF run m( move m)", task).mean_return[0] == 0.0
+
+
+def remember_too_much(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    world.memory[5000] = 1
+    return False
+
+
+def test_a_task_of_short_rollouts_is_rehearsed_as_any_other() -> None:
+    with pytest.raises(IndexError):
+        replace(OWN, react=remember_too_much, events=PUT, actions=1).worlds(1, seed=0)
 
 
 def in_the_corner(stream: Stream, world: World) -> None:  # noqa: ARG001
@@ -512,6 +568,8 @@ def test_other_values_are_refused(values: list[float], said: str) -> None:
         ({"size": (8,)}, "size must be a height and a width"),
         ({"smallest": (2, 4)}, "own: smallest must be a height and a width"),
         ({"size": (4, 4), "smallest": (4, 5)}, "own: size must be at least smallest, 4x5, found 4x4"),
+        ({"actions": 0}, "own: a rollout takes 1 to 2,147,483,647 actions, found 0"),
+        ({"actions": 100.0}, "own: a rollout takes 1 to 2,147,483,647 actions, found 100.0"),
         ({"memory": -1}, "own: memory must be 0 or more, found -1"),
         ({"events": 8}, "own: events must be of MOVED, PICKED and PUT, found 8"),
         ({"seen_share": 0.0}, "own: the share of seen configurations must be from 0.01 to 1, found 0.0"),

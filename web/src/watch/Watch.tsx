@@ -65,6 +65,9 @@ export function TaskChoice() {
         disabled={inStudy.value}
         onChange={(event) => choose(event.currentTarget.value)}
       >
+        {!tasks.some((info) => info.name === taskName.value) && (
+          <option value={taskName.value}>{taskName.value}</option>
+        )}
         <optgroup label="Tasks of the paper">{tasks.filter((info) => !info.hard).map(option)}</optgroup>
         <optgroup label="Harder tasks">{tasks.filter((info) => info.hard).map(option)}</optgroup>
       </select>
