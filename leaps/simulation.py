@@ -200,7 +200,7 @@ class Simulation:
             self.count,
             grain=1024,
         )
-        if self._looked_at:
+        if self._looked_at and np.isnan(self.values).any():  # a world that can't be played in any more
             self.task.check_values(self.values)
         return rewards, terminated, truncated
 

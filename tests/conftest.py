@@ -9,6 +9,13 @@ from hypothesis import settings
 # get in each other's way, so that what takes three seconds takes thirty.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Ray reads the first of these once, when anything imports it: by then it must be there.
+os.environ |= {
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # which makes it stay on loopback, on Linux too
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "disabled",  # or it writes a token into the home folder
+}
+
 # The first use of compiled code compiles it, for seconds: no example is late.
 settings.register_profile("compiled", deadline=None)
 settings.load_profile("compiled")

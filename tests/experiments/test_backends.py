@@ -32,11 +32,6 @@ print(ray.init(
 sys.stdin.read()
 ray.shutdown()
 """
-RAY_ENVIRONMENT = {
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # which makes it stay on loopback, on Linux too
-    "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_AUTH_MODE": "disabled",  # or it writes a token into the home folder
-}
 
 
 @pytest.fixture(scope="module")
@@ -72,23 +67,23 @@ def dask() -> Iterator[Backend]:
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Backend]:
-    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        for name, value in RAY_ENVIRONMENT.items():
-            patch.setenv(name, value)
-        with subprocess.Popen(
+    with (
+        tempfile.TemporaryDirectory(dir="/tmp") as folder,
+        subprocess.Popen(
             [sys.executable, "-c", RAY_HEAD, folder],  # its sockets' paths must be short
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-        ) as head:
-            assert head.stdout is not None
-            address = head.stdout.readline().strip()
-            with pytest.MonkeyPatch.context() as patience:  # freshly installed, on a busy machine
-                patience.setattr(backends, "PATIENCE", 90.0)
-                backend = connect("ray", address)
-            yield backend
-            backend.close()
+        ) as head,
+    ):
+        assert head.stdout is not None
+        address = head.stdout.readline().strip()
+        with pytest.MonkeyPatch.context() as patience:  # freshly installed, on a busy machine
+            patience.setattr(backends, "PATIENCE", 90.0)
+            backend = connect("ray", address)
+        yield backend
+        backend.close()
 
 
 @pytest.fixture(scope="module", params=["local", "dask", "ray"])
@@ -370,7 +365,6 @@ except ValueError as error:
 """
     return subprocess.run(
         [sys.executable, "-c", code],
-        env=os.environ | RAY_ENVIRONMENT,
         capture_output=True,
         text=True,
         timeout=20,
