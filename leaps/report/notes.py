@@ -80,9 +80,8 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "drl", "top-off"): _WALKS,
     ("tasks", "drl", "clean-house"): _LONGER,
     ("tasks", "drl-abs", "top-off"): (
-        _WALKS
-        + " Who acts 1,440 times is bound to put one amiss at last; in rollouts of 100 actions (`leaps "
-        "experiment short`) policies learn to put them."
+        _WALKS + " A beginner who acts 1,440 times puts one amiss in the end, and learns to put none; in "
+        "episodes of 100 actions (`leaps experiment short`) it learns to put them."
     ),
     ("tasks", "drl-abs", "clean-house"): _LONGER,
     ("tasks", "drl-abs", "harvester"): _LONGER_HARVESTER,
