@@ -77,7 +77,13 @@ def inlined(function: F) -> F:
 @cache
 def _native(function: Callable[..., Any], signature: Any) -> CFunc:
     """Compile `function`; what is kept here is never unloaded."""
-    native = CFunc(function, normalize_signature(signature), locals={}, options={"error_model": "numpy"})
+    # Inlined into its own door: a world is 32 words, which would be copied from one to the other each time.
+    native = CFunc(
+        function,
+        normalize_signature(signature),
+        locals={},
+        options={"error_model": "numpy", "forceinline": True},
+    )
     # What closes over something may have closed over what comes from elsewhere.
     if is_ours(function) and function.__closure__ is None:
         native.enable_caching()

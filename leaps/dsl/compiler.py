@@ -53,6 +53,17 @@ class Compiled(NamedTuple):
     def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
         return len(self.entry)
 
+    def take(self, programs: NDArray[np.integer]) -> "Compiled":
+        """Some of the programs, in the order given; without their branches."""
+        rows = [slice(self.start[program], self.start[program + 1]) for program in programs]
+        return Compiled(
+            np.concatenate([self.table[:0], *(self.table[part] for part in rows)]),
+            np.concatenate([self.loops[:0], *(self.loops[part] for part in rows)]),
+            np.cumsum([0, *(part.stop - part.start for part in rows)]),
+            self.entry[programs],
+            self.branches[:0],
+        )
+
 
 # Kinds as plain numbers, for compiled code.
 _ACTION, _OPEN_C = int(Kind.ACTION), int(Kind.OPEN_C)

@@ -34,6 +34,7 @@ from leaps.karel.world import (
     empty_world,
     flat_pose,
     flatten,
+    same_state,
     set_pose,
     world_at,
 )
@@ -47,6 +48,7 @@ VALUE_TYPE = types.float64(WORLD_TYPE, WORLD_TYPE)
 react_at, value_at = function_at(REACT_TYPE), function_at(VALUE_TYPE)
 _CODES = np.uint64(CODES)
 _NOWHERE = np.uint64(2**64 - 1)
+_FIRST_BIT = np.uint64(1)
 _FIRST_MARK = 32
 """steps after which a state is remembered, to see whether it comes again; then twice as many, and so on"""
 _HALTED, _ENDED, _CUT_OFF, _STUCK = (int(outcome) for outcome in Outcome)
@@ -96,6 +98,10 @@ class Rollouts:
     """[programs, worlds, horizon] what was done; filled up with NO_ACTION"""
     covered: NDArray[np.uint64] | None = None
     """[programs, worlds] the conditions looked at; see `Compiled.branches`"""
+    used: NDArray[np.uint64] | None = None
+    """[rows] the entries looked up in each row of `Compiled.table`, in any world: a bit per code"""
+    tried: NDArray[np.int64] | None = None
+    """[programs] how many worlds a program was run in: all, unless it was given up"""
     final: Worlds | None = None
     """the worlds as the programs left them: those of program 0 first"""
 
@@ -118,6 +124,9 @@ def _run_range(
     returns: NDArray[np.float64],
     actions: NDArray[np.uint8],
     covered: NDArray[np.uint64],
+    used: NDArray[np.uint64],
+    needed: NDArray[np.float64],
+    tried: NDArray[np.int64],
     final: Worlds,
     own: bool,
     first: int,
@@ -125,12 +134,15 @@ def _run_range(
 ) -> None:
     """Run rollouts first..last-1, numbered program by program. Outputs of size 0 are not wanted.
 
+    If something is needed, they are all those of some programs.
+
     One long function on purpose: were the rollout a function of its own, handing it its dozen arrays (numba
     counts the references to each) would cost more than a short rollout does.
     """
     count, width = outcomes.shape[1], np.uint64(worlds.ground.shape[2])
     world = empty_world(worlds)
     here, starts, ends = flatten(world), flatten(worlds), flatten(final)
+    past = flatten(empty_world(worlds))
     ground, markers = here.ground, here.markers
     cells, memory = ground.size, here.memory.size
     ahead = strides(worlds.ground.shape[2])
@@ -138,15 +150,20 @@ def _run_range(
     counters = np.zeros(max(1, np.max(np.diff(compiled.start))), np.int64)
     marked_counters = counters.copy()
     recorded = actions.reshape(-1)
-    record, track = recorded.size > 0, branches.size > 0
+    record, race, track = recorded.size > 0, needed.size > 0, branches.size > 0
+    watched = track or used.size > 0
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
     lasting = events | PICKED | PUT  # changes of more than the pose
 
     program, number = first // count, first % count - 1
+    earned, given_up = 0.0, False
     for index in range(first, last):
         number += 1
         if number == count:
             program, number = program + 1, 0
+            earned, given_up = 0.0, False
+        if given_up:
+            continue
         start = index if own else number
         copy_world(starts, start, here, 0, cells, memory)
         position, heading = flat_pose(world)
@@ -156,12 +173,16 @@ def _run_range(
         taken = 0
         looked_at = np.uint64(0)
         marked, marked_heading, marked_place, marked_after = _NOWHERE, heading, place, 0
+        changed = False  # more than the pose, since the mark
         next_mark = horizon if record else min(_FIRST_MARK, horizon)
         while True:
             code = perceive(ground, markers, ahead, position, heading)
             entry = table[(rows + place) * _CODES + code]
-            if track:
-                looked_at |= branches[(rows + place) * _CODES + code]
+            if watched:
+                if track:
+                    looked_at |= branches[(rows + place) * _CODES + code]
+                else:
+                    used[rows + place] |= _FIRST_BIT << code
             operation = entry & OPERATION
             while operation >= SET:
                 loop = np.uint64(entry >> SHIFT)
@@ -172,8 +193,11 @@ def _run_range(
                     counters[loop] -= 1
                     place = np.uint64(loops[rows + loop, 1] if counters[loop] > 0 else loops[rows + loop, 2])
                 entry = table[(rows + place) * _CODES + code]
-                if track:
-                    looked_at |= branches[(rows + place) * _CODES + code]
+                if watched:
+                    if track:
+                        looked_at |= branches[(rows + place) * _CODES + code]
+                    else:
+                        used[rows + place] |= _FIRST_BIT << code
                 operation = entry & OPERATION
             if operation >= HALT:
                 outcome = _HALTED if operation == HALT else _STUCK
@@ -182,6 +206,8 @@ def _run_range(
                 again = True
                 for loop_number in range(loops_used):
                     again &= counters[loop_number] == marked_counters[loop_number]
+                if again and changed and not same_state(here, past):
+                    again, marked = False, _NOWHERE  # once is enough: to compare takes its time
                 if again:
                     taken = horizon - (horizon - taken) % (taken - marked_after)
                     marked, next_mark = _NOWHERE, horizon
@@ -191,6 +217,8 @@ def _run_range(
                     break
                 marked, marked_heading, marked_place, marked_after = position, heading, place, taken
                 marked_counters[:loops_used] = counters[:loops_used]
+                copy_world(here, 0, past, 0, cells, memory)
+                changed = False
                 next_mark = min(2 * next_mark, horizon)
             place = np.uint64(entry >> SHIFT)
             before = position
@@ -199,7 +227,7 @@ def _run_range(
                 recorded[index * horizon + taken] = operation
             taken += 1
             if change & lasting:
-                marked = _NOWHERE
+                changed = True
                 if change & events:
                     set_pose(world, position, heading)
                     over = react(world, change, np.int64(before // width), np.int64(before % width))
@@ -218,6 +246,10 @@ def _run_range(
             covered[program, number] = looked_at
         if returns.size > 0:
             returns[program, number] = value(world, world_at(worlds, start))
+        if race:
+            tried[program] = number + 1
+            earned += returns[program, number]
+            given_up = earned < needed[number]
         if len(final.pose) > 0:
             copy_world(here, 0, ends, index, cells, memory)
 
@@ -235,14 +267,17 @@ def run(
     hooks: Hooks | None = None,
     *,
     own_worlds: bool = False,
+    needed: NDArray[np.float64] | None = None,
     want_actions: bool = False,
     want_final: bool = False,
+    want_used: bool = False,
     grain: int = GRAIN,
 ) -> Rollouts:
     """Run every program in every world. With a task's hooks, returns are what the task pays at the end.
 
     With `own_worlds` each program has its own: the first as many as go round, and so on. The worlds given are
-    not changed.
+    not changed. needed: [worlds] what a program must have earned by the end of each world, all in all; one
+    that hasn't is given up, and its returns beyond are 0.
     """
     if (compiled.entry < 0).any():
         raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
@@ -250,13 +285,22 @@ def run(
     if own_worlds and worlds.count % max(compiled.count, 1):
         raise ValueError(f"{worlds.count} worlds can't be shared out evenly among {compiled.count} programs")
     shape = (compiled.count, worlds.count // max(compiled.count, 1) if own_worlds else worlds.count)
-    outcome = np.empty(shape, np.uint8)
-    steps = np.empty(shape, np.int32)
-    returns = np.empty(shape if hooks else (0, 0), np.float64)
+    if needed is not None and (hooks is None or needed.shape != shape[1:]):
+        raise ValueError(f"needed: expected a task, and a number for each of {shape[1]} worlds")
+    if want_used and compiled.branches.size:
+        raise ValueError("expected programs compiled without branches, if the entries looked up are wanted")
+    outcome = np.zeros(shape, np.uint8)
+    steps = np.zeros(shape, np.int32)
+    returns = np.zeros(shape if hooks else (0, 0), np.float64)
     actions = np.full((*shape, horizon if want_actions else 0), NO_ACTION, np.uint8)
     covered = np.empty(shape if compiled.branches.size else (0, 0), np.uint64)
+    used = np.zeros(len(compiled.table) if want_used else 0, np.uint64)
+    tried = np.zeros(0 if needed is None else shape[0], np.int64)
     final = Worlds.empty(shape[0] * shape[1] if want_final else 0, worlds.size, worlds.memory.shape[1])
     called = hooks or no_task()
+    least = np.zeros(0) if needed is None else needed
+    # What a program has earned or used is for one thread to say.
+    whole = max(shape[1], 1) if want_used or needed is not None else 1
     share(
         lambda first, last: _run_range(
             compiled,
@@ -268,13 +312,16 @@ def run(
             returns,
             actions,
             covered,
+            used,
+            least,
+            tried,
             final,
             own_worlds,
-            first,
-            last,
+            first * whole,
+            last * whole,
         ),
-        shape[0] * shape[1],
-        grain=grain,
+        shape[0] * shape[1] // whole,
+        grain=-(-grain // whole),
     )
     return Rollouts(
         outcome,
@@ -282,6 +329,8 @@ def run(
         returns if hooks else None,
         actions if want_actions else None,
         covered if compiled.branches.size else None,
+        used if want_used else None,
+        None if needed is None else tried,
         final if want_final else None,
     )
 

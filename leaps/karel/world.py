@@ -245,6 +245,25 @@ def copy_world(
     _copy(source.memory, read * memory, target.memory, write * memory, memory)
 
 
+@jit
+def _equal(one: NDArray[Any], other: NDArray[Any]) -> bool:
+    """Compare up to the first difference."""
+    for i in range(len(one)):  # noqa: SIM110  (no generators in compiled code)
+        if one[i] != other[i]:
+            return False
+    return True
+
+
+@jit
+def same_state(one: FlatWorlds, other: FlatWorlds) -> bool:
+    """Whether two worlds are the same but, perhaps, for where Karel is."""
+    return (
+        _equal(one.memory, other.memory)
+        and _equal(one.markers, other.markers)
+        and _equal(one.ground, other.ground)
+    )
+
+
 @inlined
 def flat_pose(world: World) -> tuple[np.uint64, np.uint64]:
     """Karel's position in the flat grid, and heading."""

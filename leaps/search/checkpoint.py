@@ -11,7 +11,7 @@ from leaps.files import write_atomically
 from leaps.search.solve import Run, SolveConfig, Step
 
 CHECKPOINT_FILE = "unfinished.json"
-FORMAT = 2
+FORMAT = 3
 """of a state: one of another is not gone on with"""
 EVERY = 1.0
 """seconds between two checkpoints, at least"""

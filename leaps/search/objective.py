@@ -1,13 +1,18 @@
 """What a search asks: how good are these programs? Their returns on the search's own worlds."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.karel.executor import compile_karel, run
+from leaps.dsl.compiler import Compiled
+from leaps.dsl.same import do_the_same
+from leaps.karel.executor import Rollouts, compile_karel, run
 from leaps.karel.world import Worlds
 from leaps.tasks import Task
+from leaps.tasks.task import BEST
 
 DROPPED = -np.inf
 """the score of a program that was given up in a race: worse than any return"""
@@ -16,6 +21,17 @@ STEPS_WORTH_A_THREAD = 10_000
 """about 0.1 ms of work: handing less over costs more than it saves"""
 FIRST_LAP = 16
 """worlds of a race's first lap; each later lap has three times as many"""
+
+
+class Rival(NamedTuple):
+    """A program that others have to hold their own against: one of a batch, and what is known of it."""
+
+    compiled: Compiled
+    number: int
+    used: NDArray[np.uint64]
+    """[rows] the entries of the batch's table that were looked up, see `Rollouts.used`"""
+    returns: NDArray[np.float64]
+    """[worlds] the program's"""
 
 
 @dataclass
@@ -31,60 +47,109 @@ class Objective:
     rollouts: int = 0
     _steps: float = 50.0
     """of a rollout, about"""
-    _rivals: dict[bytes, NDArray[np.float64]] = field(default_factory=dict)
+    _known: dict[bytes, Rival] = field(default_factory=dict)
+    """the last rival, and those that held their own against it: most often one of them is the next"""
 
     def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
         """[programs, worlds] what programs [n, length] earn, on all worlds unless others are given."""
-        tried = self.worlds if worlds is None else worlds
-        self.rollouts += len(tokens) * tried.count
+        rollouts = self._run(compile_karel(tokens), self.worlds if worlds is None else worlds)
+        assert rollouts.returns is not None
+        return rollouts.returns
+
+    def _run(
+        self,
+        compiled: Compiled,
+        worlds: Worlds,
+        needed: NDArray[np.float64] | None = None,
+        want_used: bool = False,
+    ) -> Rollouts:
         rollouts = run(
-            compile_karel(tokens),
-            tried,
-            self.task.horizon(tried.size),
+            compiled,
+            worlds,
+            self.task.horizon(worlds.size),
             self.task.hooks,
+            needed=needed,
+            want_used=want_used,
             grain=max(1, int(STEPS_WORTH_A_THREAD / self._steps)),
         )
         assert rollouts.returns is not None
-        self._steps = max(1.0, 0.9 * self._steps + 0.1 * float(rollouts.steps.mean()))
+        count = rollouts.returns.size if rollouts.tried is None else int(rollouts.tried.sum())
+        self.rollouts += count
+        if count:
+            self._steps = max(1.0, 0.9 * self._steps + 0.1 * float(rollouts.steps.sum() / count))
         self.task.check_values(rollouts.returns)
-        return rollouts.returns
+        return rollouts
 
     def scores(
         self, tokens: NDArray[np.uint8], rival: NDArray[np.uint8] | None = None
     ) -> NDArray[np.float64]:
         """[n] mean returns; with a rival, DROPPED for those that fall behind that program on the way.
 
-        Most neighbours of a good program are bad, and a few worlds tell.
+        Most neighbours of a good program are bad, and a few worlds tell; and many do just what it does, which
+        can be proven.
         """
         self.evaluations += len(tokens)
-        if rival is None or self.worlds.count <= FIRST_LAP:
+        if rival is None:
             return np.asarray(self.returns(tokens).mean(axis=1))
-        expected = self._returns_of(rival)
-        returns = np.zeros((len(tokens), self.worlds.count))
-        scores = np.full(len(tokens), DROPPED)
-        running = np.arange(len(tokens))
-        done, lap = 0, FIRST_LAP
-        while len(running):
-            end = done + lap
-            if self.worlds.count - end < lap:
-                end = self.worlds.count  # no lap for the few that are left
-            returns[running, done:end] = self.returns(tokens[running], self.worlds.take(slice(done, end)))
-            done, lap = end, 3 * lap
-            if done == self.worlds.count:
-                scores[running] = returns[running].mean(axis=1)
-                break
-            running = running[returns[running, :done].sum(axis=1) >= expected[:done].sum() - 1e-9]
+        known = self._about(rival)
+        self._known = {rival.tobytes(): known}
+        expected = float(known.returns.mean())
+        compiled = compile_karel(tokens)
+        same, used = do_the_same(known.compiled, known.number, known.used, compiled)
+        scores = np.full(len(tokens), expected)
+        for number in np.flatnonzero(same).tolist():
+            self._known[tokens[number].tobytes()] = Rival(compiled, number, used, known.returns)
+        if len(others := np.flatnonzero(~same)):
+            compiled = compiled.take(others)
+            found = self._run(compiled, self.worlds, _needed(known.returns), want_used=True)
+            assert found.returns is not None
+            assert found.used is not None
+            assert found.tried is not None
+            means = np.where(found.tried == self.worlds.count, found.returns.mean(axis=1), DROPPED)
+            for number in np.flatnonzero(means >= expected).tolist():
+                key = tokens[others[number]].tobytes()
+                self._known[key] = Rival(compiled, number, found.used, found.returns[number])
+            scores[others] = means
         return scores
 
-    def _returns_of(self, rival: NDArray[np.uint8]) -> NDArray[np.float64]:
-        key = rival.tobytes()
-        if key not in self._rivals:
-            if len(self._rivals) > 100:
-                self._rivals.clear()
-            self._rivals[key] = self.returns(rival[None])[0]
-        return self._rivals[key]
+    def _about(self, program: NDArray[np.uint8]) -> Rival:
+        if known := self._known.get(program.tobytes()):
+            return known
+        compiled = compile_karel(program[None])
+        found = self._run(compiled, self.worlds, want_used=True)
+        assert found.returns is not None
+        assert found.used is not None
+        return Rival(compiled, 0, found.used, found.returns[0])
+
+    @property
+    def known(self) -> list[bytes]:
+        """The programs that need not be run if one of them is the next rival."""
+        return list(self._known)
+
+    def recall(self, programs: Iterable[bytes]) -> None:
+        """Know these again. They have been counted."""
+        counted = self.rollouts
+        for program in programs:
+            self._known[program] = self._about(np.frombuffer(program, np.uint8))
+        self.rollouts = counted
 
     def add(self, worlds: Worlds) -> None:
         """Try programs on these worlds, too: first of all, since they are the hard ones."""
         self.worlds = Worlds.join([worlds, self.worlds])
-        self._rivals.clear()
+        self._known.clear()
+
+
+def _needed(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    """[worlds] what a program must have earned after each world, not to be dropped.
+
+    At the end of a lap, what its rival had earned; before, what it can still make up for in the rest of the
+    lap. In the last lap nothing: who comes that far gets an exact score.
+    """
+    needed = np.full(len(expected), -np.inf)
+    earned = np.cumsum(expected)  # one by one, as they are added up in a race: an equal is never behind
+    begin, lap = 0, FIRST_LAP
+    while len(expected) - (end := begin + lap) >= lap:  # no lap for the few that are left
+        left = np.arange(end - begin - 1, -1, -1)
+        needed[begin:end] = earned[end - 1] - 1e-9 - BEST * left
+        begin, lap = end, 3 * lap
+    return needed

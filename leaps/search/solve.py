@@ -284,6 +284,7 @@ class Run:
             "rollouts": self.objective.rollouts,
             "seconds": self._seconds,
             "worlds": {name: getattr(worlds, name) for name in worlds._fields},
+            "known": [list(program) for program in self.objective.known],
             "best": None if self.best is None else list(self.best),
             "shortlist": [[list(program), score] for program, score in self.shortlist.items()],
             "history": self.history,
@@ -307,6 +308,7 @@ class Run:
             state["evaluations"],
             state["rollouts"],
         )
+        self.objective.recall(bytes(program) for program in state["known"])
         self._seconds_before = state["seconds"]
         self.best = state["best"] and (state["best"][0], np.array(state["best"][1], np.uint8))
         self.shortlist = {bytes(program): score for program, score in state["shortlist"]}
@@ -380,7 +382,7 @@ def work_all(
         solution = work(runs[0], listener)
         done(solution)
         return [solution]
-    stop = Event()
+    begin, stop = Event(), Event()
     failure: Exception | None = None
 
     def watch(step: Step) -> None:
@@ -392,19 +394,27 @@ def work_all(
             raise KeyboardInterrupt
 
     def work_alone(run: Run) -> Solution | None:
+        begin.wait()
         with parallel.alone():
             return None if stop.is_set() else work(run, watch)
 
     with ThreadPoolExecutor(min(parallel.threads(), len(runs))) as pool:
-        futures = [pool.submit(work_alone, run) for run in runs]
+        try:
+            futures = [pool.submit(work_alone, run) for run in runs]
+        except BaseException:  # a search that began before the others were there would have nobody to stop it
+            stop.set()
+            begin.set()
+            raise
         waiting = set(futures)
         while waiting:
             try:
-                # Not for ever: a signal that reaches another thread doesn't wake this one.
-                for future in wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED).done:
-                    if found := future.result():
-                        done(found)
-                    waiting.discard(future)
+                begin.set()
+                while waiting:
+                    # Not for ever: a signal that reaches another thread doesn't wake this one.
+                    for future in wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                        if found := future.result():
+                            done(found)
+                        waiting.discard(future)
             except KeyboardInterrupt:
                 stop.set()
             except Exception as error:  # the others' solutions are not to be lost with it

@@ -16,6 +16,7 @@ twentieth, the twentieth ends the rollout. Running into the body costs 1 and end
 
 import numpy as np
 
+from leaps.jit import jit
 from leaps.karel.physics import MOVED
 from leaps.karel.world import EAST, FLOOR, World, clear, place_karel
 from leaps.randomness import Stream, below, draw, seed_stream
@@ -24,10 +25,11 @@ from leaps.tasks.task import Task
 FOODS = 20
 INITIAL_LENGTH = 2
 
-# The body is a ring of cells in memory: `length` ones from the oldest on are taken, the others hold NOTHING.
-EATEN, LOST, FOOD, SEED, OLDEST, LENGTH, RING = range(7)
+# The body is a row of cells in memory, the newest first; the others hold NOTHING. A snake that goes round and
+# round so comes back to the state that it was in, and the executor notices.
+EATEN, LOST, FOOD, SEED, LENGTH, BODY = range(6)
 CAPACITY = FOODS + INITIAL_LENGTH + 1
-MEMORY = RING + CAPACITY
+MEMORY = BODY + CAPACITY
 NOTHING = -1
 SPAN = 1024
 """a cell in memory is row * SPAN + column: a power of two, since dividing by the width would take its time"""
@@ -47,11 +49,11 @@ def sample(stream: Stream, world: World) -> None:
 
 def begin(stream: Stream, world: World) -> None:
     height, width = world.ground.shape
-    world.memory[:RING] = 0
-    world.memory[RING:] = NOTHING
+    world.memory[:BODY] = 0
+    world.memory[BODY:] = NOTHING
     world.memory[SEED] = np.int64(draw(stream) >> np.uint64(1))  # later foods come from the world's own seed
     world.memory[LENGTH] = 1
-    world.memory[RING] = world.pose[0] * SPAN + world.pose[1]
+    world.memory[BODY] = world.pose[0] * SPAN + world.pose[1]
     world.memory[FOOD] = NOTHING
     for row in range(1, height - 1):
         for column in range(1, width - 1):
@@ -59,49 +61,51 @@ def begin(stream: Stream, world: World) -> None:
                 world.memory[FOOD] = row * SPAN + column
 
 
-def react(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+@jit
+def place_food(world: World) -> None:
+    """Let the next food appear on a free cell. Apart from `react`, which is called much more often."""
     height, width = world.ground.shape
+    memory = world.memory
+    stream = np.zeros(1, np.uint64)
+    seed_stream(stream, memory[SEED], memory[EATEN])
+    while True:
+        row, column = 1 + below(stream, height - 2), 1 + below(stream, width - 2)
+        free = world.ground[row, column] == FLOOR and world.markers[row, column] == 0
+        if free and (row != world.pose[0] or column != world.pose[1]):
+            world.markers[row, column] = 1
+            memory[FOOD] = row * SPAN + column
+            return
+
+
+def react(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
     memory, markers = world.memory, world.markers
     head = world.pose[0] * SPAN + world.pose[1]
-    bitten = False
-    for i in range(CAPACITY):  # all of the ring, so that this loop compiles to a few comparisons of vectors
-        bitten |= memory[RING + i] == head
-    if bitten:
-        memory[LOST] = 1
-        return True
-    markers[row, column] = 1  # the cell that the head has left is body now
-    newest = memory[OLDEST] + memory[LENGTH]
-    memory[RING + newest - CAPACITY * (newest >= CAPACITY)] = head
-    memory[LENGTH] += 1
     ate = head == memory[FOOD]
+    if markers[world.pose[0], world.pose[1]] > 0:  # as every cell of the body has
+        for i in range(memory[LENGTH]):
+            if memory[BODY + i] == head:
+                memory[LOST] = 1
+                return True
+    markers[row, column] = 1  # the cell that the head has left is body now
+    for i in range(CAPACITY - 1, 0, -1):
+        memory[BODY + i] = memory[BODY + i - 1]
+    memory[BODY] = head
     if ate:
         memory[EATEN] += 1
         markers[world.pose[0], world.pose[1]] = 0
-    if memory[LENGTH] > INITIAL_LENGTH + memory[EATEN]:
-        oldest = memory[OLDEST]
-        tail = memory[RING + oldest]
+    if memory[LENGTH] < INITIAL_LENGTH + memory[EATEN]:
+        memory[LENGTH] += 1
+    else:
+        tail = memory[BODY + memory[LENGTH]]
         markers[tail // SPAN, tail % SPAN] = 0
-        memory[RING + oldest] = NOTHING
-        memory[OLDEST] = oldest + 1 if oldest + 1 < CAPACITY else 0
-        memory[LENGTH] -= 1
+        memory[BODY + memory[LENGTH]] = NOTHING
     if not ate:
         return False
     if memory[EATEN] == FOODS:
         memory[FOOD] = NOTHING
         return True
-    stream = np.zeros(1, np.uint64)
-    seed_stream(stream, memory[SEED], memory[EATEN])
-    while True:
-        food_row, food_column = 1 + below(stream, height - 2), 1 + below(stream, width - 2)
-        food = food_row * SPAN + food_column
-        if (
-            food != head
-            and world.ground[food_row, food_column] == FLOOR
-            and markers[food_row, food_column] == 0
-        ):
-            markers[food_row, food_column] = 1
-            memory[FOOD] = food
-            return False
+    place_food(world)
+    return False
 
 
 def value(world: World, start: World) -> float:  # noqa: ARG001

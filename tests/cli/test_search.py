@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -230,8 +231,11 @@ def interrupt(*_: object) -> None:
 
 
 def interrupt_in_round(number: int) -> Any:
+    """Press Ctrl-C once, when the first of the searches is in that round."""
+    pressed = Lock()
+
     def show(_: LiveView, step: Any) -> None:
-        if step.round == number:
+        if step.round == number and pressed.acquire(blocking=False):
             interrupt()
 
     return show

@@ -446,3 +446,17 @@ def test_the_number_of_threads_changes_nothing() -> None:
         return [reachable(compiled, i) if entry >= 0 else None for i, entry in enumerate(compiled.entry)]
 
     assert everything(shared) == everything(alone)
+
+
+def test_some_of_a_batch_are_what_they_were() -> None:
+    rows = sample_programs(LANGUAGE, PROGRAMS, 20, seed=8, max_length=45)
+    batch = compile_rows(rows)
+    for chosen in ([], [7], [3, 0, 19, 3]):
+        part, alone = batch.take(np.array(chosen, np.int64)), compile_rows(rows[chosen])
+        assert part.count == len(chosen)
+        np.testing.assert_array_equal(part.entry, alone.entry)
+        np.testing.assert_array_equal(part.start, alone.start)
+        codes = [0, 5, 3, 15, 7, 1, 0, 9]
+        for number in range(len(chosen)):
+            one = np.array([number])
+            assert list(follow(part.take(one), codes)) == list(follow(alone.take(one), codes))

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from leaps import parallel
+from leaps.dsl.compiler import HALT, OPERATION
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, Program, Repeat, While, tokens_of, walk
 from leaps.dsl.text import build, parse
@@ -15,7 +17,7 @@ from leaps.env import KarelEnv
 from leaps.evaluate import compile_programs
 from leaps.karel.executor import LONGEST, NO_ACTION, Rollouts, compile_karel, replay, run
 from leaps.karel.interpreter import Outcome, Run
-from leaps.karel.physics import MOVED, PICKED, PUT
+from leaps.karel.physics import CODES, MOVED, PICKED, PUT
 from leaps.karel.world import EXIT, LANGUAGE, PROGRAMS, World, Worlds, random_worlds
 from leaps.tasks import TASKS, Task
 from tests.karel.tricky import PORTAL, TRICKY
@@ -168,6 +170,24 @@ def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None
     np.testing.assert_array_equal(fast.covered, full.covered)
     for ours, theirs in zip(fast.final, full.final, strict=True):  # type: ignore[arg-type]
         np.testing.assert_array_equal(ours, theirs)
+    plain = compiled._replace(branches=compiled.branches[:0])
+    looked_up = run(plain, starts, horizon, hooks, want_used=True).used
+    np.testing.assert_array_equal(
+        looked_up, run(plain, starts, horizon, hooks, want_used=True, want_actions=True).used
+    )
+
+
+def test_a_task_changes_the_world_for_ever_and_the_end_is_known_at_once() -> None:
+    """A snake that goes round, or a marker that comes and goes: two billion steps are over in no time."""
+    round_and_round = compile_programs("DEF run m( WHILE c( noMarkersPresent c) w( move turnRight w) m)")
+    snake = TASKS["snake"]
+    starts = snake.worlds(50, seed=5)
+    rollouts = run(round_and_round, starts, LONGEST, snake.hooks)
+    assert (rollouts.steps == LONGEST).mean() > 0.5
+    to_and_fro = compile_programs(
+        "DEF run m( WHILE c( noMarkersPresent c) w( putMarker move turnLeft turnLeft move pickMarker w) m)"
+    )
+    assert run(to_and_fro, Worlds.stack([ROOM]), LONGEST).steps[0, 0] == LONGEST
 
 
 ROOM = World.parse("""
@@ -230,13 +250,18 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
     compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 400, seed=5))
     task = TASKS["snake"]
     starts = task.worlds(8, seed=6)
+    least = np.linspace(-1, 0, 8)
     try:
         parallel.set_threads(1)
         alone = run(compiled, starts, 100, task.hooks, want_actions=True)
+        alone_in_a_race = run(compiled, starts, 100, task.hooks, needed=least, want_used=True)
         parallel.set_threads(5)
         together = run(compiled, starts, 100, task.hooks, want_actions=True)
+        together_in_a_race = run(compiled, starts, 100, task.hooks, needed=least, want_used=True)
     finally:
         parallel.set_threads(None)
+    for name in ("outcome", "steps", "returns", "used", "tried"):
+        assert np.array_equal(getattr(alone_in_a_race, name), getattr(together_in_a_race, name))
     for name in ("outcome", "steps", "returns", "actions"):
         assert np.array_equal(getattr(alone, name), getattr(together, name))
 
@@ -304,6 +329,64 @@ def test_the_conditions_looked_at_are_those_of_the_interpreter(
         assert looked_at | expected == looked_at  # a REPEAT that may be over counts as gone round once more
     else:
         assert looked_at == expected
+
+
+@pytest.mark.parametrize("name", ["maze", "snake", "door-key"])
+def test_the_entries_looked_up_are_those_that_matter(name: str) -> None:
+    """A program that halts there instead has another rollout; one that halts elsewhere has the same."""
+    task = TASKS[name]
+    starts = task.worlds(8, seed=9)
+    rng = np.random.default_rng(10)
+    for tokens in sample_programs(LANGUAGE, PROGRAMS, 40, seed=11, max_length=45):
+        compiled = compile_karel(tokens[None])
+        rollouts = run(compiled, starts, 100, task.hooks, want_used=True)
+        assert rollouts.used is not None
+        used = (rollouts.used[:, None] >> np.arange(CODES, dtype=np.uint64) & np.uint64(1)).astype(bool)
+        elsewhere = compiled._replace(table=np.where(used, compiled.table, HALT).astype(np.int32))
+        again = run(elsewhere, starts, 100, task.hooks)
+        assert np.array_equal(again.steps, rollouts.steps)
+        assert np.array_equal(again.outcome, rollouts.outcome)
+        acting = np.argwhere(used & (compiled.table & OPERATION < HALT))
+        for row, code in rng.permutation(acting)[:5]:
+            table = compiled.table.copy()
+            table[row, code] = HALT
+            cut_short = run(compiled._replace(table=table), starts, 100, task.hooks)
+            assert (cut_short.steps < rollouts.steps).any()
+
+
+def test_who_has_not_earned_enough_is_given_up() -> None:
+    task = TASKS["top-off"]
+    starts = task.worlds(30, seed=12)
+    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 300, seed=13, max_length=45))
+    full = run(compiled, starts, 200, task.hooks)
+    assert full.returns is not None
+    needed = np.where(np.arange(30) % 7 == 6, 0.2 * np.arange(30), -np.inf)
+    raced = run(compiled, starts, 200, task.hooks, needed=needed)
+    assert raced.returns is not None
+    assert raced.tried is not None
+    behind = np.cumsum(full.returns, axis=1) < needed
+    tried = np.where(behind.any(axis=1), behind.argmax(axis=1) + 1, 30)
+    assert {7, 30} < set(tried.tolist())  # at once, never, and something between
+    assert np.array_equal(raced.tried, tried)
+    ran = np.arange(30) < tried[:, None]
+    for name in ("returns", "steps", "outcome"):
+        assert np.array_equal(getattr(raced, name)[ran], getattr(full, name)[ran])
+        assert not getattr(raced, name)[~ran].any()
+
+
+def test_entries_and_branches_are_not_watched_together() -> None:
+    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 2, seed=1), branches=True)
+    with pytest.raises(ValueError, match="without branches"):
+        run(compiled, random_worlds(2, seed=1), 9, want_used=True)
+
+
+@pytest.mark.parametrize("needed", [np.zeros(5), np.zeros((2, 4))])
+def test_what_is_needed_is_a_number_for_each_world(needed: NDArray[np.float64]) -> None:
+    task = TASKS["maze"]
+    with pytest.raises(ValueError, match="a number for each of 4 worlds"):
+        run(compile_programs("DEF run m( move m)"), task.worlds(4, seed=1), 9, task.hooks, needed=needed)
+    with pytest.raises(ValueError, match="expected a task"):
+        run(compile_programs("DEF run m( move m)"), task.worlds(4, seed=1), 9, needed=np.zeros(4))
 
 
 def test_programs_can_have_worlds_of_their_own() -> None:

@@ -1,8 +1,11 @@
 """From a task to a program that holds, the same for the same seed, judged on worlds that nobody saw."""
 
 import signal
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -185,10 +188,11 @@ def test_the_seconds_of_a_search_begin_with_it(monkeypatch: pytest.MonkeyPatch) 
 def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin() -> None:
     told: list[Solution] = []
     begun = set()
+    pressed = Lock()  # once
 
     def interrupt(step: Step) -> None:
         begun.add(step.seed)
-        if step.round == 20:
+        if step.round == 20 and pressed.acquire(blocking=False):
             signal.raise_signal(signal.SIGINT)
 
     found = work_all(runs("snake", "climbs", 8, 10**9), interrupt, told.append)
@@ -196,6 +200,25 @@ def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin(
     assert len(begun) <= 3
     assert all(solution.interrupted for solution in found)
     assert len(told) == len(found)
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit, submitted = ThreadPoolExecutor.submit, []
+
+    def interrupted(pool: ThreadPoolExecutor, *words: Any) -> Any:
+        submitted.append(submit(pool, *words))
+        time.sleep(0.1)  # it could begin
+        if len(submitted) == 2:
+            raise KeyboardInterrupt
+        return submitted[-1]
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    steps: list[Step] = []
+    with pytest.raises(KeyboardInterrupt):
+        work_all(runs("snake", "climbs", 3, 100), steps.append)
+    assert steps == []
+    assert [future.result() for future in submitted] == [None, None]
 
 
 @pytest.mark.usefixtures("three_threads")

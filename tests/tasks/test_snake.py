@@ -1,13 +1,17 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from leaps.evaluate import compile_programs
-from leaps.karel.executor import run
+from leaps.dsl.sample import sample_programs
+from leaps.evaluate import compile_programs, encode
+from leaps.karel.executor import compile_karel, run
 from leaps.karel.interpreter import Outcome
-from leaps.karel.world import World, Worlds
-from leaps.tasks.snake import EATEN, LENGTH, SNAKE
+from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, World, Worlds
+from leaps.tasks.snake import BODY, EATEN, FOOD, FOODS, INITIAL_LENGTH, LENGTH, SNAKE, SPAN, place_food
 from tests.tasks.play import play
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 ROOM = """
 ########
 #......#
@@ -60,6 +64,75 @@ def test_three_cells_do_not_close_a_circle_of_four() -> None:
 
 def test_a_short_snake_cannot_turn_back_onto_itself() -> None:
     assert play("snake", ROOM.replace("1", "."), "move turnRight turnRight move")[:2] == (-1.0, Outcome.ENDED)
+
+
+def test_food_that_the_snake_lies_on_is_no_food() -> None:
+    """Karel may start on it, in a world made by hand: what it comes back to then is itself."""
+    room = ROOM.replace("1", ".").strip().split("\n")
+    start = World.of([*room[:2], "#..1...#", *room[3:]], 2, 3, 1)
+    rollouts = run(
+        compile_programs("DEF run m( move turnLeft turnLeft move m)"),
+        Worlds.stack([SNAKE.prepare(start)]),
+        9,
+        SNAKE.hooks,
+    )
+    assert rollouts.returns is not None
+    assert (rollouts.returns[0, 0], rollouts.outcome[0, 0]) == (-1.0, Outcome.ENDED)
+
+
+def told(start: World, actions: list[int]) -> tuple[int, bool, list[tuple[int, int]]]:
+    """The game once more, plainly: foods eaten, whether it bit itself, and its body, the head first."""
+    step = [(-1, 0), (0, 1), (1, 0), (0, -1)]
+    row, column, heading = start.place
+    body, eaten, world = [(row, column)], 0, start.clone()
+    for action in actions:
+        name = LANGUAGE.actions[action]
+        if name in ("turnLeft", "turnRight"):
+            heading = (heading + (1 if name == "turnRight" else 3)) % 4
+        if name != "move":
+            continue
+        there = (body[0][0] + step[heading][0], body[0][1] + step[heading][1])
+        if world.ground[there] == WALL:
+            heading = (heading + 2) % 4
+            continue
+        if there in body:
+            return eaten, True, body
+        food = divmod(int(world.memory[FOOD]), SPAN)
+        body.insert(0, there)
+        if there == food:
+            eaten += 1
+        body = body[: INITIAL_LENGTH + eaten]
+        if there == food and eaten < FOODS:  # the task's own, which is tested above
+            world.memory[EATEN] = eaten
+            world.pose[:2] = there
+            world.markers[:] = 0
+            for cell in body[1:]:
+                world.markers[cell] = 1
+            place_food(world)
+    return eaten, False, body
+
+
+def test_a_snake_does_what_the_rules_say() -> None:
+    programs = sample_programs(LANGUAGE, PROGRAMS, 300, seed=21, max_length=45)
+    good = encode((EXAMPLES / "snake.karel").read_text())
+    compiled = compile_karel(LANGUAGE.batch([*programs, good]))
+    starts = SNAKE.worlds(6, seed=22)
+    rollouts = run(compiled, starts, 500, SNAKE.hooks, want_actions=True, want_final=True)
+    assert rollouts.actions is not None
+    assert rollouts.final is not None
+    assert rollouts.returns is not None
+    bitten = meals = 0
+    for program in range(compiled.count):
+        for number in range(6):
+            actions = rollouts.actions[program, number, : rollouts.steps[program, number]].tolist()
+            eaten, bit, body = told(starts.world(number), actions)
+            final = rollouts.final.world(program * 6 + number)
+            assert rollouts.returns[program, number] == pytest.approx(eaten / FOODS - bit)
+            cells = final.memory[BODY : BODY + final.memory[LENGTH]].tolist()
+            assert [divmod(cell, SPAN) for cell in cells] == body
+            bitten, meals = bitten + bit, meals + eaten
+    assert bitten > 20
+    assert meals > 100
 
 
 def test_twenty_foods_end_the_rollout() -> None:

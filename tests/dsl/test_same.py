@@ -1,0 +1,183 @@
+"""What is proven to do the same does the same; and what obviously does is proven."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from leaps.dsl.neighbours import Limits, Move, Neighbourhood
+from leaps.dsl.same import do_the_same
+from leaps.dsl.sample import sample_programs
+from leaps.dsl.syntax import MAX_NESTING, Program, tokens_of
+from leaps.evaluate import compile_programs, encode
+from leaps.karel.executor import compile_karel, run
+from leaps.karel.world import LANGUAGE, PROGRAMS, World, Worlds
+from leaps.tasks import TASKS
+from tests.strategies import programs, worlds
+
+ROOM = World.parse("""
+######
+#>...#
+######""")
+
+
+def looked_up(text: str, world: World, horizon: int = 100) -> NDArray[np.uint64]:
+    used = run(compile_programs(text), Worlds.stack([world]), horizon, want_used=True).used
+    assert used is not None
+    return used
+
+
+def proven(text: str, other: str, world: World = ROOM) -> bool:
+    """Whether the other is known to do what the first does in the world."""
+    same, _ = do_the_same(compile_programs(text), 0, looked_up(text, world), compile_programs(other))
+    return bool(same[0])
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_what_is_proven_holds_in_every_world_that_was_tried(name: str) -> None:
+    """Neighbours of random programs, as a search draws them: some do the same, most don't."""
+    task = TASKS[name]
+    starts = task.worlds(6, seed=1)
+    neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=2)
+    count = 0
+    for program in sample_programs(LANGUAGE, PROGRAMS, 60, seed=3, max_length=45):
+        compiled = compile_karel(program[None])
+        first = run(compiled, starts, 150, task.hooks, want_actions=True, want_used=True)
+        drawn, _ = neighbourhood.draw(program[None], 60)
+        neighbours = compile_karel(drawn)
+        assert first.used is not None
+        same, used = do_the_same(compiled, 0, first.used, neighbours)
+        others = run(neighbours, starts, 150, task.hooks, want_actions=True, want_used=True)
+        assert others.actions is not None
+        assert others.used is not None
+        for number in np.flatnonzero(same):
+            assert np.array_equal(others.actions[number], first.actions[0])  # type: ignore[index]
+            assert np.array_equal(others.outcome[number], first.outcome[0])
+            rows = slice(neighbours.start[number], neighbours.start[number + 1])
+            assert np.array_equal(used[rows], others.used[rows])
+        assert not used[np.repeat(~same, np.diff(neighbours.start))].any()
+        count += int((same & (drawn != program).any(axis=1)).sum())
+    assert count > 60
+
+
+@settings(max_examples=300)
+@given(programs, worlds(), st.integers(0, 60), st.integers(0, 1000))
+def test_nothing_is_proven_of_neighbours_that_differ(
+    program: Program, world: World, horizon: int, seed: int
+) -> None:
+    """In nasty worlds, and of nasty programs."""
+    starts, tokens = Worlds.stack([world]), LANGUAGE.encode(tokens_of(program))
+    limits = Limits(length=len(tokens) + 20, nesting=MAX_NESTING)
+    neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, dict.fromkeys(Move, 1.0), seed)
+    drawn, _ = neighbourhood.draw(tokens[None], 40)
+    compiled, neighbours = compile_karel(tokens[None]), compile_karel(drawn)
+    first = run(compiled, starts, horizon, want_actions=True, want_used=True)
+    others = run(neighbours, starts, horizon, want_actions=True)
+    assert first.used is not None
+    assert first.actions is not None
+    assert others.actions is not None
+    same, _ = do_the_same(compiled, 0, first.used, neighbours)
+    alike = (others.actions == first.actions).all(axis=(1, 2)) & (others.outcome == first.outcome).all(axis=1)
+    assert alike[same].all()
+
+
+@settings(max_examples=200)
+@given(programs, worlds(), st.integers(0, 60))
+def test_a_program_does_what_it_does(program: Program, world: World, horizon: int) -> None:
+    compiled = compile_programs(program)
+    used = run(compiled, Worlds.stack([world]), horizon, want_used=True).used
+    assert used is not None
+    same, again = do_the_same(compiled, 0, used, compiled)
+    assert same[0]
+    assert np.array_equal(again, used)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # A branch that is never taken may be anything, or missing.
+        ("IF c( markersPresent c) i( move i) move", "IF c( markersPresent c) i( turnLeft i) move"),
+        ("IF c( markersPresent c) i( move i) move", "move"),
+        ("move", "WHILE c( markersPresent c) w( REPEAT R=3 r( putMarker r) w) move"),
+        # Another condition that holds as well.
+        ("IF c( frontIsClear c) i( move i)", "IFELSE c( noMarkersPresent c) i( move i) ELSE e( turnLeft e)"),
+        # Loops of the same number, whatever else there is.
+        (
+            "REPEAT R=3 r( move r)",
+            "IF c( markersPresent c) i( REPEAT R=2 r( move r) i) REPEAT R=3 r( move r)",
+        ),
+        # What follows a loop that never ends.
+        (
+            "WHILE c( noMarkersPresent c) w( turnLeft w) move",
+            "WHILE c( noMarkersPresent c) w( turnLeft w) putMarker",
+        ),
+    ],
+)
+def test_differences_that_make_none_are_seen_through(one: str, other: str) -> None:
+    one, other = f"DEF run m( {one} m)", f"DEF run m( {other} m)"
+    assert proven(one, other)
+    assert proven(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("move", "turnLeft"),
+        ("move", "move move"),
+        ("REPEAT R=2 r( move r)", "REPEAT R=3 r( move r)"),
+        ("IF c( frontIsClear c) i( move i)", "IF c( not c( frontIsClear c) c) i( move i)"),
+        ("WHILE c( frontIsClear c) w( move w) putMarker", "WHILE c( frontIsClear c) w( move w)"),
+    ],
+)
+def test_differences_that_make_one_are_noticed(one: str, other: str) -> None:
+    assert not proven(f"DEF run m( {one} m)", f"DEF run m( {other} m)")
+    assert not proven(f"DEF run m( {other} m)", f"DEF run m( {one} m)")
+
+
+def test_two_loops_cannot_share_a_counter() -> None:
+    """Wherever the first goes, the other does the same, and yet it comes out of its loop later."""
+    one = (
+        "DEF run m( REPEAT R=2 r( move putMarker REPEAT R=2 r( IF c( markersPresent c) i( move i) r) r) "
+        "putMarker m)"
+    )
+    other = (
+        "DEF run m( WHILE c( frontIsClear c) w( REPEAT R=2 r( IFELSE c( leftIsClear c) i( move i) ELSE e( "
+        "IF c( markersPresent c) i( move i) e) r) putMarker w) m)"
+    )
+    world = World.parse("""
+#######
+#.#.#.#
+#>....#
+#######""")
+    assert not proven(one, other, world)
+
+
+def test_it_is_proven_for_the_worlds_that_were_tried_only() -> None:
+    one = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+    other = "DEF run m( WHILE c( frontIsClear c) w( IF c( leftIsClear c) i( turnLeft i) move w) m)"
+    wider = World.parse("""
+######
+#....#
+#>...#
+######""")
+    assert proven(one, other)
+    assert not proven(one, other, wider)
+
+
+def test_one_of_a_batch_is_compared_with_all_of_another() -> None:
+    texts = ["DEF run m( turnLeft m)", "DEF run m( WHILE c( frontIsClear c) w( move w) m)"]
+    batch = compile_programs(texts)
+    used = run(batch, Worlds.stack([ROOM]), 20, want_used=True).used
+    assert used is not None
+    for program in range(2):
+        same, _ = do_the_same(batch, program, used, compile_programs([*texts, texts[program]]))
+        assert same.tolist() == [program == 0, program == 1, True]
+
+
+def test_what_is_no_program_does_nothing_the_same() -> None:
+    rows = LANGUAGE.batch([encode("DEF run m( move m)"), encode("DEF run m( m)")])
+    batch = compile_karel(rows)
+    assert batch.entry[1] == -1
+    same, _ = do_the_same(compile_karel(rows[:1]), 0, looked_up("DEF run m( move m)", ROOM), batch)
+    assert same.tolist() == [True, False]
