@@ -46,11 +46,17 @@ class ClimbsConfig:
     """programs that a climb's first is the best of"""
     batch: int = 16
     """neighbours that are scored at once"""
+    roomy: float = 0.7
+    """share of the greatest length that a program may have after a step along a plateau, if it wasn't as long
+    before: otherwise it soon has all the tokens that it may have, most of them idle, and can't grow where it
+    would help"""
 
     def __post_init__(self) -> None:
-        for name, value in asdict(self).items():
-            if value < 1:
+        for name in ("patience", "resting", "starts", "batch"):
+            if (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 1, found {value}")
+        if not 0 <= self.roomy <= 1:
+            raise ValueError(f"roomy must be from 0 to 1, found {self.roomy}")
 
 
 @dataclass(eq=False)
@@ -138,14 +144,20 @@ class Climbs:
         best = int(scores.argmax())
         if climb.program is None or scores[best] > climb.score:
             climb.program, climb.score, climb.waited = self.asked[best].copy(), float(scores[best]), 0
-        else:
-            # A step along the plateau: from another place, other places can be reached.
-            others = (self.asked != climb.program).any(axis=1)
-            if len(equal := np.nonzero((scores == climb.score) & others)[0]):
-                climb.program = self.asked[equal[0]].copy()
+        elif len(equal := np.flatnonzero((scores == climb.score) & self._elsewhere(climb.program))):
+            climb.program = self.asked[equal[0]].copy()
         if climb.waited >= self.config.patience * 2**climb.rung:
             self._rest()
             self.climb = self._next()
+
+    def _elsewhere(self, program: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """[n] which of those asked about may be stepped to if they are as good: from another place, other
+        places can be reached.
+        """
+        pad, longest = self.neighbourhood.language.pad, self.neighbourhood.limits.length
+        room = max(int(self.config.roomy * longest), int((program != pad).sum()))
+        short = (self.asked != pad).sum(axis=1) <= room
+        return np.asarray(short & (self.asked != program).any(axis=1))
 
     def _rest(self) -> None:
         """Let the climb under way rest on its rung."""

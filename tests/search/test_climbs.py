@@ -16,7 +16,7 @@ from leaps.search.objective import DROPPED
 from leaps.search.search import Programs, Scores, State
 from tests.search.counting import CountsMoves
 
-SMALL = ClimbsConfig(patience=20, resting=3, starts=10, batch=5)
+SMALL = ClimbsConfig(patience=20, resting=3, starts=10, batch=5, roomy=1.0)
 MOVE = LANGUAGE.ids["move"]
 
 Toy = Callable[[Programs], Scores]
@@ -105,6 +105,34 @@ def test_a_step_along_a_plateau_leads_to_another_program() -> None:
     assert not np.array_equal(other, asked[0])
     climbs.tell(np.full(len(asked), 0.5))
     assert np.array_equal(rival(climbs), other)
+
+
+def of_length(tokens: int, action: str = "move") -> NDArray[np.uint8]:
+    words = ["DEF", "run", "m(", *[action] * (tokens - 4), "m)"]
+    return np.asarray(LANGUAGE.batch([LANGUAGE.encode(words)], 20)[0])
+
+
+def after_equals(before: int, *lengths: int, score: float = 0.5) -> int:
+    """How long a program of 20 tokens at most is after a step, if it was so long and had these neighbours."""
+    climbs = climbs_of(ClimbsConfig(batch=len(lengths), roomy=0.7))
+    turn(climbs, lambda asked: np.full(len(asked), 0.5))
+    climbs.climb.program = of_length(before)
+    climbs.ask()[:] = [of_length(length, "turnLeft") for length in lengths]
+    climbs.tell(np.full(len(lengths), score))
+    return int((rival(climbs) != LANGUAGE.pad).sum())
+
+
+def test_a_step_along_a_plateau_leaves_room_to_grow() -> None:
+    """Up to 14 tokens of 20 it may make a program longer, and from there on not."""
+    assert after_equals(10, 15, 14) == 14
+    assert after_equals(10, 16, 15, 20) == 10
+    assert after_equals(17, 18, 17) == 17
+    assert after_equals(17, 18, 16, 15) == 16
+    assert after_equals(20, 20) == 20
+
+
+def test_what_is_better_may_be_as_long_as_it_likes() -> None:
+    assert after_equals(10, 20, score=0.6) == 20
 
 
 def test_a_climb_never_goes_down() -> None:
