@@ -185,7 +185,8 @@ def encode(
 ) -> None:
     """Print a program's place in the space: its point, one number a line.
 
-    `leaps encode FILE | leaps decode -` gives the program back.
+    `leaps encode FILE | leaps decode -` gives the program back, or one like it: of random programs 99 % come
+    back exactly, of what people write fewer do.
     """
     from leaps.embedding.space import Space
 

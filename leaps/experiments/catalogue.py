@@ -254,7 +254,7 @@ TABLES = {
         ),
         Experiment(
             "generalization",
-            "the two tables of what was found on the tasks, in worlds of 100x100",
+            "the two tables of what was found on the tasks, in a hundred worlds of 100x100 (ten for DRL-FCN)",
             ("drl-fcn", "drl-abs", "viper", "leaps", "ours"),
             tuple(name for name in PAPER if name != "clean-house"),
             _generalization,
@@ -281,7 +281,7 @@ TABLES = {
         ),
         Experiment(
             "length",
-            "programs of up to 45 and up to 100 tokens",
+            "programs of up to 45 and up to 100 tokens; the paper shows programs, and reports no returns",
             tuple(LENGTHS),
             tuple(PAPER),
             _length,

@@ -35,8 +35,8 @@ STUDY = {
     "top-off": Studied(
         "top-off",
         parse(f"DEF run m( {_ROUND * 4}m)", LANGUAGE),
-        "The paper's rollouts were shorter: cut off after 50 actions, this program earns 0.89. Here it goes "
-        "on, and leaves the row when it finds no fourth marker.",
+        "The paper's rollouts may have been shorter: cut off after 50 actions, this program earns 0.89. Here "
+        "it goes on, and leaves the row when it finds no fourth marker.",
     ),
     "four-corner": Studied(
         "four-corner",

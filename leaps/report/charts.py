@@ -32,6 +32,8 @@ WIDTH, LINE_HEIGHT = 9.6, 0.3
 """inches, of the figure and of a row"""
 APART = 0.19
 """of a row: ours above its middle and what was reported below, if anything was"""
+WORTH_SHARING = 0.8
+"""of a panel's width that must be left to it when all panels share one scale"""
 
 
 def draw(section: Section, format: Format) -> bytes:
@@ -56,8 +58,10 @@ def _figure(section: Section) -> "Figure":
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08, wspace=0.02, hspace=0.02)  # type: ignore[union-attr, call-arg]
     panels = list(figure.subplots(down, across, squeeze=False).flat)
-    for place, (axes, task) in enumerate(zip(panels, tasks, strict=False)):
-        _panel(axes, {method: section.table[method, task] for method in methods})
+    rows = [{method: section.table[method, task] for method in methods} for task in tasks]
+    scales = _scales([_reach(row) for row in rows])
+    for place, (axes, task, row, scale) in enumerate(zip(panels, tasks, rows, scales, strict=False)):
+        _panel(axes, row, scale)
         axes.set_title(task, loc="left", fontsize=11, fontweight="bold", color=INK)
         axes.tick_params(labelleft=place % across == 0)
     for axes in panels[len(tasks) :]:
@@ -66,27 +70,50 @@ def _figure(section: Section) -> "Figure":
     return figure
 
 
-def _panel(axes: Any, row: dict[str, Comparison]) -> None:
+Scale = tuple[float, float]
+
+
+def _reach(row: dict[str, Comparison]) -> Scale:
+    """From where to where a panel's marks go."""
     reach = [0.0]
+    for one in row.values():
+        if one.entry is None:
+            continue
+        reach += [*interval([one.entry.returns], mean), one.entry.mean]
+        if one.reported is not None:
+            deviation = one.reported.deviation or 0.0
+            reach += [one.reported.mean - deviation, one.reported.mean + deviation]
+    if max(reach) > 0.5:  # where 1 is in sight, it is shown
+        reach.append(1.0)
+    return min(reach), max(reach)
+
+
+def _scales(reaches: list[Scale]) -> list[Scale]:
+    """One scale for all panels, so that they can be compared, unless that leaves one of them little room.
+
+    >>> _scales([(0.0, 1.0), (-0.1, 1.0)]), _scales([(0.0, 1.0), (-0.7, 1.0)])
+    ([(-0.1, 1.0), (-0.1, 1.0)], [(0.0, 1.0), (-0.7, 1.0)])
+    """
+    left, right = min(low for low, _ in reaches), max(high for _, high in reaches)
+    shared = all(high - low >= WORTH_SHARING * (right - left) for low, high in reaches)
+    return [(left, right)] * len(reaches) if shared else reaches
+
+
+def _panel(axes: Any, row: dict[str, Comparison], scale: Scale) -> None:
     for line, one in enumerate(row.values()):
         if line % 2 == 0:
             axes.axhspan(line - 0.5, line + 0.5, color=BAND, lw=0, zorder=0)
         if one.entry is None:
             continue
         low, high = interval([one.entry.returns], mean)
-        reach += [low, high, one.entry.mean]
         above = line - APART if one.reported else line
         _bar(axes, above, low, high, OURS)
         axes.plot(one.entry.mean, above, "o", ms=6.5, color=OURS, mew=0, zorder=4)
         if one.reported is not None:
             below, deviation = line + APART, one.reported.deviation or 0.0
-            low, high = one.reported.mean - deviation, one.reported.mean + deviation
-            reach += [low, high]
-            _bar(axes, below, low, high, THEIRS)
+            _bar(axes, below, one.reported.mean - deviation, one.reported.mean + deviation, THEIRS)
             axes.plot(one.reported.mean, below, "D", ms=5.5, color=PAPER, mec=THEIRS, mew=1.5, zorder=4)
-    if max(reach) > 0.5:  # where 1 is in sight, it is shown
-        reach.append(1.0)
-    left, right = min(reach), max(reach)
+    left, right = scale
     axes.set_xlim(left - 0.05 * (right - left), right + 0.05 * (right - left))
     axes.set_ylim(len(row) - 0.5, -0.5)
     axes.set_yticks(range(len(row)), list(row))
@@ -108,7 +135,7 @@ def _bar(axes: Any, height: float, low: float, high: float, colour: str) -> None
 def _legend(reported: bool) -> list[Any]:
     from matplotlib.lines import Line2D
 
-    ours = Line2D([], [], color=OURS, lw=2.2, marker="o", ms=6.5, mew=0, label="ours: mean, 95 % interval")
+    ours = Line2D([], [], color=OURS, lw=2.2, marker="o", ms=6.5, mew=0, label="here: mean, 95 % interval")
     theirs = Line2D([], [], color=THEIRS, lw=2.2, marker="D", ms=5.5, mfc=PAPER, mew=1.5)
     theirs.set_label("reported: mean, standard deviation")
     return [ours, theirs] if reported else [ours]

@@ -14,8 +14,9 @@ HEAD = "Searches"
 LEGEND = (
     "Searches whose program is perfect on 1,000 freshly drawn worlds, of all · median of the programs "
     "evaluated · median of the rollouts · median seconds on one core. Rollouts and seconds are with all "
-    "checks on fresh worlds, which ours makes before it believes in a program. Seconds of some were taken "
-    "while the cores were shared."
+    "checks on fresh worlds, which ours makes before it believes in a program. Seconds are the processor's "
+    "where they were stored, as those of ours are, and else the clock's, some of which were taken while the "
+    "cores were shared."
 )
 NOTHING = "–"
 OF_SEARCHES = ("solved", "evaluations", "rollouts")

@@ -181,7 +181,7 @@ def _histogram(shown: Shown) -> list[Part]:
     return [
         _figure(
             "data-histogram",
-            f"histograms of program lengths: {', '.join(counts)}",
+            f"histograms of program lengths: {', '.join(task for _, task in shown)}",
             lambda: lengths_figure(counts),
         ),
         Listing(
@@ -208,14 +208,14 @@ def _rollouts(shown: Shown) -> list[Part]:
     for (_, task), result in shown.items():
         values = result.values
         frames = [strip.frame_of(frame, _caption(frame)) for frame in values["frames"]]
-        label = f"{task}: states of a rollout, from the start until all is done"
+        label = f"{task}: states of a rollout, from the start until it earns no more"
         total, last = int(values["actions"]), int(values["frames"][-1]["actions"])
-        more = f", and goes on until {total:,}" if total > last else ""
+        end = f", of which those after the first {last:,} earn nothing more" if total > last else ""
         parts += [
             Heading(task),
             Words(
                 f"Mean return {number(float(values['mean_return']))} on 1,000 worlds. Here it takes "
-                f"{last:,} actions{more}."
+                f"{total:,} actions{end}."
             ),
             Picture(
                 f"rollouts-{task}",

@@ -8,8 +8,9 @@ Notes = Mapping[tuple[str, str, str | None], str]
 """by experiment, method and task; None for all tasks of the row that have no note of their own"""
 
 _PEERS = (
-    "Reported on that work's own variants of the tasks, and on the 16 worlds that were searched with; ours "
-    "is on 1,000 worlds that the search never saw."
+    "Reported in Reclaiming the Source of Programmatic Policies (Carvalho, Tjhia, Lelis; ICLR 2024), on its "
+    "own variants of the tasks and on the 16 worlds that were searched with; ours is on 1,000 worlds that "
+    "the search never saw."
 )
 
 _LONGER = (
@@ -143,10 +144,11 @@ NOTES: dict[tuple[str, str, str | None], str] = {
         "them."
     ),
     ("generalization", "drl-abs", "stair-climber"): (
-        "Who leaves the stairs has -1, and here there are more steps to leave them from than at home."
+        "Who leaves the stairs has −1, and here there are more steps to leave them from than at home."
     ),
     ("generalization", "drl-abs", "top-off"): (
-        _AS_AT_HOME + " Cells count up to the first that is wrong, which is soon passed in a long row."
+        "It puts no marker, as on the task's own size. Cells count up to the first that is wrong, which is "
+        "soon passed in a long row."
     ),
     ("generalization", "drl-abs", "maze"): _LONGER_LARGE,
     ("generalization", "drl-abs", "harvester"): _LONGER_LARGE,
@@ -169,8 +171,9 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("debugging", "3-edits", None): _TRIES,
     ("debugging", "5-edits", None): _TRIES,
     ("karel-hard", "leaps", None): (
-        "Reported by the HPRL paper, of another space and on the worlds that were searched with; ours is on "
-        "1,000 worlds that the search never saw."
+        "Reported in Hierarchical Programmatic Reinforcement Learning via Learning to Compose Programs "
+        "(HPRL; Liu and others, ICML 2023), of another space and on the worlds that were searched with; ours "
+        "is on 1,000 worlds that the search never saw."
     ),
     ("karel-hard", "hc", None): _PEERS,
     ("karel-hard", "cebs", None): _PEERS,

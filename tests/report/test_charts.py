@@ -31,7 +31,7 @@ def test_panels_are_tasks_and_lines_are_methods_with_results(tmp_path: Path) -> 
 
 
 def test_the_legend_speaks_of_what_is_shown(tmp_path: Path) -> None:
-    ours, theirs = "ours: mean, 95 % interval", "reported: mean, standard deviation"
+    ours, theirs = "here: mean, 95 % interval", "reported: mean, standard deviation"
     assert {ours, theirs} <= set(words(draw(gather(small(tmp_path)).sections[0], "svg")))
     store = Store(tmp_path / "other")
     keep_entry(store, "length", "leaps-45", "maze", [1.0, 1.0])
@@ -52,6 +52,26 @@ def test_an_svg_has_no_date_and_only_the_palettes_colours(tmp_path: Path) -> Non
     svg = draw(gather(small(tmp_path)).sections[0], "svg").decode()
     assert "date" not in svg.lower()
     assert set(re.findall(r"#[0-9a-f]{6}\b", svg)) <= set(PALETTE.values())
+
+
+def test_panels_share_a_scale_unless_it_leaves_one_of_them_little_room(tmp_path: Path) -> None:
+    def scales(folder: str, **returns: list[float]) -> list[set[str]]:
+        """The numbers below the first panel, and below the second."""
+        store = Store(tmp_path / folder)
+        for task, each in returns.items():
+            keep_entry(store, "karel-hard", "ours", task, each)
+        said = words(draw(gather(store).sections[0], "svg"))
+        first, second = (said.index(task) for task in returns)
+        assert first < second
+        return [
+            {one for one in part if re.fullmatch(r"[−0-9.]+", one)}
+            for part in (said[:first], said[first:second])
+        ]
+
+    one, other = scales("near", seeder=[0.0, 1.0], snake=[-0.2, 1.0])
+    assert one == other
+    one, other = scales("far", seeder=[0.0, 1.0], snake=[-0.9, 1.0])
+    assert one != other
 
 
 def test_a_picture_is_a_picture(tmp_path: Path) -> None:
