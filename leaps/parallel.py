@@ -7,7 +7,7 @@ use it at once (a web server would), and OpenMP's does when a process forks.
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -82,8 +82,12 @@ def share(kernel: Callable[[int, int], object], count: int, *, grain: int) -> No
                 return
             kernel(start, stop)
 
-    helpers = [_pool(os.getpid(), workers - 1).submit(work) for _ in range(workers - 1)]
+    helpers: list[Future[None]] = []
     try:
+        pool = _pool(os.getpid(), workers - 1)
+        helpers.extend(
+            pool.submit(work) for _ in range(workers - 1)
+        )  # one by one, as an interruption may come
         work()
     finally:
         waiting.clear()  # after an error nobody needs to begin another slice

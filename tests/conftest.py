@@ -16,9 +16,12 @@ os.environ |= {
     "RAY_AUTH_MODE": "disabled",  # or it writes a token into the home folder
 }
 
-# The first use of compiled code compiles it, for seconds: no example is late.
-settings.register_profile("compiled", deadline=None)
-settings.load_profile("compiled")
+# The first use of compiled code compiles it, for seconds: no example is late. Examples are the same each
+# time, so that what is checked today is what was checked yesterday; `--hypothesis-profile explore` looks for
+# others.
+settings.register_profile("explore", deadline=None)
+settings.register_profile("same", deadline=None, derandomize=True)
+settings.load_profile("same")
 
 # A shell starts what runs in the background with Ctrl-C ignored, and tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -40,7 +40,7 @@ def test_large_batches_use_several_threads() -> None:
 
     def kernel(start: int, stop: int) -> None:  # noqa: ARG001
         seen.add(threading.get_ident())
-        time.sleep(0.01)
+        time.sleep(0.05)
 
     parallel.share(kernel, 1000, grain=1)
     assert len(seen) == 3

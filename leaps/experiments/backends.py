@@ -312,8 +312,9 @@ class Dask:
                 if not handed_over:
                     return
                 future, answer = next(coming)
-                if future.status not in ("finished", "error"):
+                if future.status == "cancelled":
                     raise OSError("the scheduler is gone")
+                # It may be "lost": then its worker has died since, but the answer is here.
                 number, _ = handed_over.pop(future.key)
                 if future.status == "error":
                     answer = future.exception()

@@ -32,7 +32,7 @@ WIDTH, LINE_HEIGHT = 9.6, 0.3
 """inches, of the figure and of a row"""
 APART = 0.19
 """of a row: ours above its middle and what was reported below, if anything was"""
-WORTH_SHARING = 0.8
+WORTH_SHARING = 0.7
 """of a panel's width that must be left to it when all panels share one scale"""
 
 
@@ -117,7 +117,7 @@ def _panel(axes: Any, row: dict[str, Comparison], scale: Scale) -> None:
     axes.set_xlim(left - 0.05 * (right - left), right + 0.05 * (right - left))
     axes.set_ylim(len(row) - 0.5, -0.5)
     axes.set_yticks(range(len(row)), list(row))
-    axes.xaxis.get_major_locator().set_params(nbins=5, steps=[1, 2, 2.5, 5, 10])
+    axes.xaxis.get_major_locator().set_params(nbins=6, steps=[1, 2, 2.5, 5, 10])
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.3g}".replace("-", "−"))
     axes.grid(axis="x", color=CLOUD, lw=0.7, zorder=1)
     axes.axvline(0, color=GREY, lw=0.9, zorder=2)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from threading import Event
 from typing import Any
@@ -382,7 +382,7 @@ def work_all(
         solution = work(runs[0], listener)
         done(solution)
         return [solution]
-    begin, stop = Event(), Event()
+    begin, changed, stop = Event(), Event(), Event()
     failure: Exception | None = None
 
     def watch(step: Step) -> None:
@@ -405,13 +405,18 @@ def work_all(
             stop.set()
             begin.set()
             raise
+        for future in futures:
+            future.add_done_callback(lambda _: changed.set())
         waiting = set(futures)
         while waiting:
             try:
                 begin.set()
                 while waiting:
-                    # Not for ever: a signal that reaches another thread doesn't wake this one.
-                    for future in wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                    changed.wait(
+                        0.2
+                    )  # not for ever: a signal that reaches another thread doesn't wake this one
+                    changed.clear()
+                    for future in [one for one in waiting if one.done()]:
                         if found := future.result():
                             done(found)
                         waiting.discard(future)

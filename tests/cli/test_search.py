@@ -6,8 +6,9 @@ import pty
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import Any
 
 import pytest
@@ -260,19 +261,26 @@ def test_ctrl_c_in_a_terminal_ends_a_search_and_keeps_its_best(tmp_path: Path) -
         env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "PYTHONPATH": str(Path(__file__).parents[2])},
     )
     os.close(theirs)
+    seen = bytearray()
+    searching = Event()
+
+    def read() -> None:
+        """Read on to the end: who writes to a terminal that nobody reads has to wait."""
+        with suppress(OSError):  # the other side is closed
+            while more := os.read(ours, 10_000):
+                seen.extend(more)
+                if b"best return" in seen:
+                    searching.set()
+
+    reader = Thread(target=read, daemon=True)
+    reader.start()
     try:
-        seen = b""
-        while b"best return" not in seen:
-            seen += os.read(ours, 10_000)
+        assert searching.wait(120)
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=60)
     finally:
         process.kill()
-        try:
-            while more := os.read(ours, 10_000):
-                seen += more
-        except OSError:  # the other side is closed
-            pass
+        reader.join(10)
         os.close(ours)
     assert process.returncode == 130
     assert b"Traceback" not in seen

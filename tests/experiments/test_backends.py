@@ -41,8 +41,8 @@ def local() -> Iterator[Backend]:
     backend.close()
 
 
-@pytest.fixture(scope="module")
-def dask() -> Iterator[Backend]:
+@pytest.fixture  # not of the module: a worker's keeper doesn't always survive many deaths of it
+def dask_cluster() -> Iterator[Any]:
     import dask
     from distributed import LocalCluster
 
@@ -58,17 +58,22 @@ def dask() -> Iterator[Backend]:
             silence_logs="CRITICAL",
         ) as cluster,
     ):
-        with pytest.MonkeyPatch.context() as patience:
-            patience.setattr(backends, "PATIENCE", 90.0)
-            backend = connect("dask", cluster.scheduler_address)
-        yield backend
-        backend.close()
+        yield cluster
+
+
+@pytest.fixture
+def dask(dask_cluster: Any) -> Iterator[Backend]:
+    with pytest.MonkeyPatch.context() as patience:
+        patience.setattr(backends, "PATIENCE", 90.0)
+        backend = connect("dask", dask_cluster.scheduler_address)
+    yield backend
+    backend.close()
 
 
 @pytest.fixture(scope="module")
 def ray() -> Iterator[Backend]:
     with (
-        tempfile.TemporaryDirectory(dir="/tmp") as folder,
+        tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder,
         subprocess.Popen(
             [sys.executable, "-c", RAY_HEAD, folder],  # its sockets' paths must be short
             stdin=subprocess.PIPE,
@@ -86,7 +91,7 @@ def ray() -> Iterator[Backend]:
         backend.close()
 
 
-@pytest.fixture(scope="module", params=["local", "dask", "ray"])
+@pytest.fixture(params=["local", "dask", "ray"])
 def backend(request: pytest.FixtureRequest) -> Backend:
     found: Backend = request.getfixturevalue(request.param)
     return found
@@ -197,6 +202,33 @@ def test_a_run_that_is_broken_off_leaves_nothing_at_dask(dask: Dask, tmp_path: P
         lambda: not dask._client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
     )
     (tmp_path / "end").touch()
+
+
+def test_an_answer_counts_though_its_worker_has_died_since(dask: Dask, tmp_path: Path) -> None:
+    def work(item: int) -> int:
+        (tmp_path / str(item)).write_text(str(os.getpid()))
+        return item
+
+    run = dask.run(work, range(4))
+    found = [next(run)]  # and the caller is busy with it while the others come, and their workers go
+    within_seconds(lambda: all((tmp_path / str(item)).exists() for item in range(4)))
+    time.sleep(0.5)
+    for process in {int((tmp_path / str(item)).read_text()) for item in range(4)}:
+        os.kill(process, signal.SIGKILL)
+    time.sleep(0.5)
+    found += list(run)
+    assert sorted(found) == [(item, item) for item in range(4)]
+
+
+def test_a_scheduler_that_goes_away_is_told(dask_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backends, "PATIENCE", 10.0)  # it is waited for, half as long
+    backend = connect("dask", dask_cluster.scheduler_address)
+    run = backend.run(lambda item: time.sleep(0.1 * item), range(100))
+    next(run)
+    dask_cluster.close()
+    with pytest.raises(ConnectionError, match="lost the dask cluster"):
+        list(run)
+    backend.close()
 
 
 def within_seconds(holds: Callable[[], bool]) -> None:
@@ -324,11 +356,11 @@ def test_workers_end_when_their_caller_is_killed(caller: "subprocess.Popen[str]"
 
 
 @pytest.fixture
-def closed_port() -> int:
+def closed_port() -> Iterator[int]:
+    """A port that nobody listens at, or can while this one has it."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-    return port
+        yield taken.getsockname()[1]
 
 
 @pytest.fixture
@@ -367,7 +399,7 @@ except ValueError as error:
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
     )
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from leaps.experiments.cell import Cell, Result, cell
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9+.x_]{0,8}", fullmatch=True)
-OPTIONS = st.dictionaries(
-    st.sampled_from(["size", "share", "tokens"]), st.one_of(st.integers(0, 99), st.booleans(), NAMES)
+OPTIONS = st.fixed_dictionaries(
+    {}, optional={"size": NAMES, "share": st.integers(0, 99), "tokens": st.booleans()}
 )
+"""an option has one type: 5 and "5" would have the same name"""
 CELLS = st.builds(
     lambda experiment, method, task, seed, options: cell(experiment, method, task, seed, **options),
     NAMES, NAMES, NAMES, st.integers(0, 9), OPTIONS,

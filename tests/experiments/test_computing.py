@@ -50,7 +50,7 @@ def done(one: Cell, work: Path) -> Job:
 def test_a_search_is_that_of_solve(method: str, tmp_path: Path) -> None:
     found = done(cell("tasks", method, "maze", 3, budget=200), tmp_path).values
     expected = solve(SolveConfig("maze", SEARCHES[method], 3, budget=200)).summary()
-    assert 0 < found["core_seconds"] < 100
+    assert 0 < found["core_seconds"] < 10_000
     assert {**found, "seconds": 0} == {**expected, "seconds": 0, "core_seconds": found["core_seconds"]}
 
 
