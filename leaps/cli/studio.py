@@ -22,7 +22,11 @@ def studio(
     ] = None,
     task: Annotated[
         str | None,
-        typer.Option("--task", "-t", help="To begin with; by default the one that PROGRAM was found for."),
+        typer.Option(
+            "--task",
+            "-t",
+            help="Which task to begin with, or FILE.py:NAME; by default the one that PROGRAM was found for.",
+        ),
     ] = None,
     host: Annotated[
         str,
@@ -49,8 +53,7 @@ def studio(
     from leaps.studio.serving import listen, serve
 
     text = None if program is None else read_text(program)
-    task = task or (program and task_of(program)) or Start.task
-    tasks.get(task)
+    start = Start.of(task or (program and task_of(program)) or Start.task, text)
     listener = listen(host, port)
 
     def started(address: str, token: str | None) -> None:
@@ -64,7 +67,7 @@ def studio(
             # A thread: some browsers return only when they are closed.
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-    serve(Studio(Start(task, text)), listener, host, started)
+    serve(Studio(start), listener, host, started)
     # A thread may be compiling or evaluating, and can't be stopped; nobody needs what it would find.
     sys.stdout.flush()
     sys.stderr.flush()

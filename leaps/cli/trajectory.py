@@ -24,7 +24,9 @@ PICTURE_FILE, FILM_FILE, TABLE_FILE, REPORT_FILE = (
 
 @app.command()
 def trajectory(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them.")],
+    task: Annotated[
+        str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them. Or FILE.py:NAME.")
+    ],
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same search.")] = 0,
     method: Annotated[
         str, typer.Option("--method", "-m", help="cem, or cem-paper with the paper's settings per task.")

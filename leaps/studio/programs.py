@@ -54,11 +54,13 @@ _LINES = {
 }
 START = {task: parse(line, LANGUAGE) for task, line in _LINES.items()}
 """a program for each task: sensible, and with room for improvement"""
+FIRST = parse("DEF run m( move m)", LANGUAGE)
+"""for tasks of one's own: of those nothing is known"""
 
 
 def start_of(task: str) -> str:
     """The program that a task begins with, as people read it."""
-    return to_indented(START[task])
+    return to_indented(START.get(task, FIRST))
 
 
 def title_of(task: str) -> str:
@@ -67,4 +69,4 @@ def title_of(task: str) -> str:
     >>> title_of("top-off")
     'TopOff'
     """
-    return "".join(part.capitalize() for part in task.split("-"))
+    return "".join(part[:1].upper() + part[1:] for part in task.split("-")) or task

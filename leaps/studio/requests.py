@@ -7,12 +7,15 @@ worlds without looking, so a world that a task was not made for must not get pas
 import json
 import re
 import reprlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from leaps.karel.world import World
-from leaps.tasks import Task, named
+from leaps.tasks import Task, full_name, named
+from leaps.tasks.own import what_is_wrong
+from leaps.tasks.task import LIMIT, SHARE
 
 BODY = 64 * 1024
 """bytes of the longest request"""
@@ -47,7 +50,7 @@ def _number(text: str) -> Any:
     raise ValueError(f"{text} is no JSON")
 
 
-def read_json(body: bytes) -> "Fields":
+def read_json(body: bytes, own: Mapping[str, str] | None = None) -> "Fields":
     """Read a request's body, which must be one JSON object."""
     try:
         values = json.loads(body.decode(), parse_constant=_number)
@@ -56,7 +59,7 @@ def read_json(body: bytes) -> "Fields":
         raise RequestError(f"expected a JSON object in UTF-8; {reason}", 400) from None
     if not isinstance(values, dict):
         raise RequestError(f"expected a JSON object, found {reprlib.repr(values)}", 400)
-    return Fields(values)
+    return Fields(values, own or {})
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Fields:
     """The fields of a request. null is as good as absent."""
 
     values: Mapping[str, Any]
+    own: Mapping[str, str] = field(default_factory=dict)
+    """tasks of one's own that may be asked for, and where they are"""
 
     def has(self, name: str) -> bool:
         return self.values.get(name) is not None
@@ -99,7 +104,28 @@ class Fields:
         return self.integer("seed", 0, SEEDS - 1, 0)
 
     def task(self) -> Task:
-        return find_task(self.text("task"))
+        return find_task(self.text("task"), self.own)
+
+    def full_task_name(self) -> str:
+        """The task's name as another process can call it, which imports the file of one's own itself."""
+        self.task()
+        with self.telling_mistakes():
+            return full_name(self.text("task"), self.own)
+
+    @contextmanager
+    def telling_mistakes(self) -> Iterator[None]:
+        """Tell who asked what a task of their own gets wrong; what goes wrong with another is our mistake."""
+        try:
+            yield
+        except RequestError:
+            raise
+        except Exception as error:
+            name = self.values.get("task")
+            plain = re.split(f"[{SHARE}{LIMIT}]", name)[0] if isinstance(name, str) else ""
+            said = what_is_wrong(error, self.own.get(plain, ""))
+            if said is None:
+                raise
+            raise RequestError(f"task: {said}") from error
 
     def size(self, task: Task) -> tuple[int, int]:
         """The size asked for, or the task's own."""
@@ -140,14 +166,20 @@ def _integer(value: Any, name: str, least: int, most: int) -> int:
     return value
 
 
-def find_task(name: str) -> Task:
-    """Find one of the tasks that ship. (Not by `get`, which would import a file that the name points to.)"""
+def find_task(name: str, own: Mapping[str, str] | None = None) -> Task:
+    """Find one of the tasks that ship, or of one's own that may be asked for.
+
+    (Not by `get`, which would import whatever file the name points to.)
+    """
     if len(name) > NAME:
-        raise RequestError(f"unknown task {reprlib.repr(name)}")
+        raise RequestError(f"task: expected a name of at most {NAME} characters, found {len(name)}")
     try:
-        task = named(name)
-    except ValueError as error:
+        task = named(name, own)
+    except (ValueError, OSError) as error:
         raise RequestError(f"task: {error}") from None
+    if max(task.size) > SIDE:
+        height, width = task.size
+        raise RequestError(f"task: expected worlds of at most {SIDE} cells a side, found {height}x{width}")
     if task.actions is not None and task.actions > ACTIONS:
         raise RequestError(f"task: expected rollouts of at most {ACTIONS:,} actions, found {task.actions:,}")
     return task
@@ -175,13 +207,14 @@ class SearchRequest:
     """What is to be searched for, and how."""
 
     task: str
+    """as `leaps.tasks.get` takes it"""
     method: str
     seed: int
     budget: int | None
     size: tuple[int, int] | None
 
 
-def read_search(query: Mapping[str, str]) -> SearchRequest:
+def read_search(query: Mapping[str, str], own: Mapping[str, str] | None = None) -> SearchRequest:
     """Read the request for a search from the address that was called."""
     values: dict[str, Any] = dict(query)
     for name in ("seed", "budget"):
@@ -196,12 +229,12 @@ def read_search(query: Mapping[str, str]) -> SearchRequest:
                 f"size: expected HEIGHTxWIDTH such as 8x8, found {reprlib.repr(values['size'])}"
             )
         values["size"] = [int(match[1]), int(match[2])]
-    fields = Fields(values)
+    fields = Fields(values, own or {})
     method = fields.text("method") if fields.has("method") else METHODS[0]
     if method not in METHODS:
         raise RequestError(f"method: expected one of {', '.join(METHODS)}, found {reprlib.repr(method)}")
     return SearchRequest(
-        fields.task().name,
+        fields.full_task_name(),
         method,
         fields.seed(),
         fields.integer("budget", 1, BUDGET) if fields.has("budget") else None,

@@ -19,7 +19,9 @@ import numpy as np
 from leaps import parallel
 from leaps.dsl.text import parse, to_indented
 from leaps.karel.world import LANGUAGE
-from leaps.studio.requests import RequestError, SearchRequest, find_task, fitting
+from leaps.studio.requests import RequestError, SearchRequest, fitting
+from leaps.tasks import get
+from leaps.tasks.own import what_is_wrong
 
 if TYPE_CHECKING:
     from leaps.explore import Plane
@@ -46,8 +48,11 @@ def search(connection: Connection, request: SearchRequest, plane: "Plane | None"
             os.nice(NICENESS)
         try:
             connection.send(("end", _search(connection, request, plane)))
-        except ValueError as error:
-            connection.send(("problem", {"error": str(error)}))
+        except Exception as error:
+            said = what_is_wrong(error, request.task)
+            if said is None and not isinstance(error, ValueError):
+                raise
+            connection.send(("problem", {"error": said or str(error)}))
 
 
 def _search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> dict[str, Any]:
@@ -137,24 +142,24 @@ class Searches:
         # One thread listens to each search, one more sees off those that are over.
         self._pool = ThreadPoolExecutor(2 * at_once + 1, thread_name_prefix="studio-search")
 
-    def check(self, request: SearchRequest) -> None:
+    def check(self) -> None:
+        """Refuse another one while there are enough."""
         if self.stopped or len(self.running) >= self.at_once:
             raise RequestError(
                 f"{len(self.running)} searches are under way already, and at most {self.at_once} can be; "
                 "stop one of them",
                 503,
             )
-        find_task(request.task)
 
     async def events(self, request: SearchRequest, plane: "Plane | None") -> AsyncGenerator[Event | None]:
         """Search, and say what happens; None after a silence. Who stops asking ends the search."""
         if request.size is not None:
             try:
-                fitting(find_task(request.task), request.size)
-            except RequestError as error:
+                fitting(get(request.task), request.size)
+            except (ValueError, OSError) as error:  # its file may have been edited just now
                 yield "problem", {"error": str(error)}
                 return
-        self.check(request)
+        self.check()
         receiver, process = self._start(request, plane)
         heard: Future[Event | None] | None = None
         try:

@@ -4,10 +4,10 @@ import asyncio
 import json
 import re
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -38,6 +38,7 @@ from leaps.studio.requests import (
     WALK,
     Fields,
     RequestError,
+    find_task,
     read_json,
     read_search,
 )
@@ -45,7 +46,7 @@ from leaps.studio.scoring import STEPS, Scoring
 from leaps.studio.searching import Searches, in_words
 from leaps.studio.spans import check, read
 from leaps.studio.tracing import SHOWN, Rollout
-from leaps.tasks import HARD, TASKS
+from leaps.tasks import HARD, TASKS, Task, plain_name
 
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
@@ -58,6 +59,7 @@ COSTLY = CHEAP + 1
 """of what is not counted in steps, but takes its time"""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,15 @@ class Start:
     task: str = "top-off"
     """whose worlds differ, and whose first program leaves much to improve"""
     program: str | None = None
+    own: Mapping[str, str] = field(default_factory=dict)
+    """tasks of one's own: the names that the page knows them by, and where they are, as `get` takes it"""
+
+    @staticmethod
+    def of(task: str, program: str | None = None) -> "Start":
+        """Begin with a task as the command line calls it, if the studio can show it."""
+        name, own = plain_name(task)
+        find_task(name, own)
+        return Start(name, program, own)
 
 
 class Studio:
@@ -83,7 +94,7 @@ class Studio:
         self.map_answer = b""
         self.map_problem: str | None = None
         self.stopping = False
-        self._about = encode(about(self.start))
+        self.own_tasks = {name: find_task(name, self.start.own) for name in self.start.own}
 
     # The life of a studio.
 
@@ -94,11 +105,13 @@ class Studio:
 
     def _get_ready(self) -> None:
         program = "DEF run m( IF c( frontIsClear c) i( move i) m)"
-        for name in TASKS:
+        for name in (*self.start.own, *TASKS):
             if self.stopping:
                 return
-            Scoring.of(Fields({"program": program, "task": name, "episodes": 1})).answer()
-            Rollout.of(Fields({"program": program, "task": name})).answer()
+            fields = Fields({"program": program, "task": name, "episodes": 1}, self.start.own)
+            with suppress(RequestError), fields.telling_mistakes():  # who asks for it will be told
+                Scoring.of(fields).answer()
+                Rollout.of(fields).answer()
         if not self.stopping:
             self.draw_map()
 
@@ -126,10 +139,30 @@ class Studio:
     # What is asked for.
 
     async def about(self, _request: Request) -> Response:
-        return answer(self._about)
+        # In no lane: by this a page sees whether the server is there, however much there is to do.
+        return answer(await asyncio.to_thread(lambda: encode(about(self.start, self._own_tasks_now()))))
+
+    def _own_tasks_now(self) -> dict[str, Task]:
+        """The tasks of one's own as they stand in their files, or as they last did without mistakes."""
+        for name in self.start.own:
+            with suppress(RequestError):
+                self.own_tasks[name] = find_task(name, self.start.own)
+        return self.own_tasks
+
+    async def _fields(self, request: Request) -> Fields:
+        return read_json(await body_of(request), self.start.own)
+
+    async def _run(self, fields: Fields, work: Callable[[], T], cost: int = 0) -> T:
+        """Do what was asked for about a task, in the lane for what may cost so many steps."""
+
+        def telling() -> T:
+            with fields.telling_mistakes():
+                return work()
+
+        return await self.lanes.run(telling, cost)
 
     async def check(self, request: Request) -> Response:
-        fields = await fields_of(request)
+        fields = await self._fields(request)
         text = fields.text("program")
         cursor = fields.integer("cursor", 0, BODY) if fields.has("cursor") else None
 
@@ -143,16 +176,20 @@ class Studio:
         return answer(await self.lanes.run(work))
 
     async def evaluate(self, request: Request) -> Response:
-        scoring = await self.lanes.run(with_fields(Scoring.of, await fields_of(request)))
-        return answer(await self.lanes.run(lambda: encode(scoring.answer(self.lanes.give_way)), scoring.cost))
+        fields = await self._fields(request)
+        scoring = await self._run(fields, lambda: Scoring.of(fields))
+        return answer(
+            await self._run(fields, lambda: encode(scoring.answer(self.lanes.give_way)), scoring.cost)
+        )
 
     async def rollout(self, request: Request) -> Response:
-        rollout = await self.lanes.run(with_fields(Rollout.of, await fields_of(request)))
-        return answer(await self.lanes.run(lambda: encode(rollout.answer()), cost_of([rollout])))
+        fields = await self._fields(request)
+        rollout = await self._run(fields, lambda: Rollout.of(fields))
+        return answer(await self._run(fields, lambda: encode(rollout.answer()), cost_of([rollout])))
 
     async def rollouts(self, request: Request) -> Response:
-        fields = await fields_of(request)
-        rollouts = await self.lanes.run(lambda: Rollout.several(fields, SHOWN_AT_ONCE))
+        fields = await self._fields(request)
+        rollouts = await self._run(fields, lambda: Rollout.several(fields, SHOWN_AT_ONCE))
 
         def work() -> bytes:
             answers: list[dict[str, Any]] = []
@@ -163,14 +200,15 @@ class Studio:
             return encode({"rollouts": answers})
 
         costly = cost_of(rollouts) > CHEAP
-        return answer(await self.lanes.run(work, cost_of(rollouts)))
+        return answer(await self._run(fields, work, cost_of(rollouts)))
 
     async def gif(self, request: Request) -> Response:
-        rollout = await self.lanes.run(with_fields(Rollout.of, await fields_of(request)))
+        fields = await self._fields(request)
+        rollout = await self._run(fields, lambda: Rollout.of(fields))
         check_film(rollout)
-        content = await self.lanes.run(lambda: film(rollout), COSTLY)
-        name = rollout.task.name if rollout.task else "rollout"
-        headers = {"Content-Disposition": f'attachment; filename="{re.sub("[@~]", "-", name)}.gif"'}
+        content = await self._run(fields, lambda: film(rollout), COSTLY)
+        name = re.sub(r"[^\w.-]", "-", rollout.task.name if rollout.task else "rollout", flags=re.ASCII)
+        headers = {"Content-Disposition": f'attachment; filename="{name}.gif"'}
         return Response(content, media_type="image/gif", headers=headers)
 
     async def space_map(self, _request: Request) -> Response:
@@ -178,14 +216,14 @@ class Studio:
         return answer(self.map_answer)
 
     async def place(self, request: Request) -> Response:
-        texts = (await fields_of(request)).texts("programs", PLACED)
+        texts = (await self._fields(request)).texts("programs", PLACED)
         latent_map = self._need_map()
         return answer(
             await self.lanes.run(lambda: encode(latent_map.place([read(text).program for text in texts])))
         )
 
     async def between(self, request: Request) -> Response:
-        fields = await fields_of(request)
+        fields = await self._fields(request)
         start, end = fields.text("from"), fields.text("to")
         steps = fields.integer("steps", 1, WALK)
         latent_map = self._need_map()
@@ -203,8 +241,9 @@ class Studio:
         return self.map
 
     async def solve(self, request: Request) -> Response:
-        wanted = read_search(request.query_params)
-        self.searches.check(wanted)
+        # In a thread, since a file may have to be imported.
+        wanted = await self.lanes.run(lambda: read_search(request.query_params, self.start.own))
+        self.searches.check()
 
         async def stream() -> AsyncIterator[bytes]:
             yield in_words(None)  # so that the browser knows that it is connected
@@ -229,8 +268,9 @@ class NotReadyError(Exception):
     """The map is still being drawn."""
 
 
-def about(start: Start) -> dict[str, Any]:
+def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]:
     """What there is to choose from, and within which bounds."""
+    own = own or {}
     return {
         "version": __version__,
         "tasks": [
@@ -243,9 +283,10 @@ def about(start: Start) -> dict[str, Any]:
                 "resizable": task.resizable,
                 "horizon": task.horizon(),
                 "hard": name in HARD,
+                "own": name in own,
                 "program": start_of(name),
             }
-            for name, task in TASKS.items()
+            for name, task in (*TASKS.items(), *own.items())
         ],
         "actions": list(LANGUAGE.actions),
         "perceptions": list(LANGUAGE.perceptions),
@@ -278,11 +319,7 @@ def cost_of(rollouts: list[Rollout]) -> int:
     return sum(50 * min(rollout.horizon, SHOWN) for rollout in rollouts)
 
 
-def with_fields(check: Callable[[Fields], Any], fields: Fields) -> Callable[[], Any]:
-    return lambda: check(fields)
-
-
-async def fields_of(request: Request) -> Fields:
+async def body_of(request: Request) -> bytes:
     """Read the body of a request, and no more of it than is allowed."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -299,7 +336,7 @@ async def fields_of(request: Request) -> Fields:
                     raise RequestError(f"expected at most {BODY:,} bytes, found more", 413)
     except TimeoutError:
         raise RequestError(f"expected the whole request within {PATIENCE:g} seconds", 408) from None
-    return read_json(bytes(body))
+    return bytes(body)
 
 
 def encode(value: Any) -> bytes:

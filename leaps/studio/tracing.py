@@ -100,6 +100,8 @@ class Rollout:
         actions, outcome, earned = self.actions()
         shown = min(len(actions), SHOWN)
         recording = record(self.world, actions[:shown], self.hooks)
+        if self.task:
+            self.task.check_values(recording.value)
         whole = shown == len(actions)
         reasons = explain(self.reading.program, recording.codes, shown, whole, outcome)
         shown = len(reasons.statements)

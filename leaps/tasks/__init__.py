@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TypeVar
 
 from leaps.tasks.clean_house import CLEAN_HOUSE
@@ -42,18 +43,58 @@ def get(name: str) -> Task:
     return _changed(task_in(file, variable), changes)
 
 
-def named(name: str) -> Task:
-    """Find one of the tasks that come with the package, or a variant of one."""
+def named(name: str, own: Mapping[str, str] | None = None) -> Task:
+    """Find one of the tasks that come with the package, or a variant of one, by its plain name.
+
+    own: plain names of your own, and the `path/to/file.py:NAME` of each. No other file is imported.
+    """
+    own = own or {}
     name, changes = _split_changes(name)
     known = {**TASKS, **VARIANTS}
     if name in known:
         return _changed(known[name], changes)
-    by_letters = {other.replace("-", ""): other for other in known}
-    close = difflib.get_close_matches(
-        name.lower().replace("_", "").replace("-", "").replace(" ", ""), by_letters, n=1
-    )
-    hint = f"did you mean {by_letters[close[0]]!r}?" if close else f"expected one of {', '.join(TASKS)}"
+    if name in own:
+        return _changed(get(own[name]), changes)
+    by_letters = {_letters(other): other for other in (*known, *own)}
+    close = difflib.get_close_matches(_letters(name), by_letters, n=1)
+    listed = ", ".join((*TASKS, *own))
+    hint = f"did you mean {by_letters[close[0]]!r}?" if close else f"expected one of {listed}"
     raise ValueError(f"unknown task {name!r}; {hint}")
+
+
+def plain_name(name: str) -> tuple[str, dict[str, str]]:
+    """Give a task a name without a path, and say where it is if it is one of your own: what `named` takes.
+
+    So whoever knows the plain name can ask for the task, but for no other file.
+    """
+    found = split_name(name)
+    if found is None:
+        return named(name).name, {}
+    file, rest = found
+    variable, changes = _split_changes(rest)
+    place = f"{Path(file).absolute()}:{variable}"
+    task = get(place)
+    if task.name in TASKS or task.name in VARIANTS:
+        raise ValueError(
+            f"{file}: {variable} has the name of a task that ships, {task.name!r}; give it another"
+        )
+    if set(task.name) & {SHARE, LIMIT}:
+        raise ValueError(
+            f"{file}: expected a name of {variable} without {SHARE} and {LIMIT}, found {task.name!r}"
+        )
+    return _changed(task, changes).name, {task.name: place}
+
+
+def full_name(name: str, own: Mapping[str, str]) -> str:
+    """Write a name that `named` takes as `get` takes it, in another process too."""
+    plain, changes = _split_changes(name)
+    named(name, own)  # so that nothing but numbers is put behind a file
+    return own.get(plain, plain) + "".join(sign + value for sign, value in changes)
+
+
+def _letters(name: str) -> str:
+    """What is left of a name for those who don't remember how it is written."""
+    return re.sub("[-_ ]", "", name.lower())
 
 
 def _split_changes(name: str) -> tuple[str, list[tuple[str, str]]]:
@@ -88,4 +129,4 @@ def _number(text: str, kind: Callable[[str], N], what: str, sign: str) -> N:
         raise ValueError(f"expected a {what} after {sign}, found {text!r}") from None
 
 
-__all__ = ["HARD", "PAPER", "TASKS", "VARIANTS", "Task", "get", "named"]
+__all__ = ["HARD", "PAPER", "TASKS", "VARIANTS", "Task", "full_name", "get", "named", "plain_name"]

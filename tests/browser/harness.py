@@ -114,10 +114,10 @@ def is_search(process: int) -> bool:
 
 
 @contextmanager
-def command() -> Iterator[Served]:
+def command(*words: str) -> Iterator[Served]:
     """Start the studio as people do."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "leaps.cli", "studio", "--port", "0", "--json"],
+        [sys.executable, "-m", "leaps.cli", "studio", "--port", "0", "--json", *words],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -16,6 +16,7 @@ import pytest
 from leaps.cli.studio import task_of
 from leaps.studio.serving import listen
 from tests.cli.harness import Leaps, assert_refused
+from tests.tasks.corridor import SOLUTION, corridor_in, edit
 
 ROOT = Path(__file__).parents[2]
 
@@ -37,10 +38,14 @@ def interrupt(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
 
 
 def about(address: str) -> Any:
+    return ask(address, "GET", "/api/about")
+
+
+def ask(address: str, method: str, path: str, **fields: object) -> Any:
     parts = urlsplit(address)
     assert parts.hostname is not None
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=30)
-    connection.request("GET", "/api/about")
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+    connection.request(method, path, json.dumps(fields), {"Content-Type": "application/json"})
     told = json.loads(connection.getresponse().read())
     connection.close()
     return told
@@ -56,6 +61,20 @@ def test_the_studio_says_where_it_is_and_ends_with_ctrl_c() -> None:
     assert begin["program"] == (ROOT / "examples" / "snake.karel").read_text()
     code, out, err = interrupt(process)
     assert (code, out, err) == (0, "", "")
+
+
+def test_a_task_of_ones_own_is_begun_with_under_its_plain_name(tmp_path: Path) -> None:
+    corridor = corridor_in(tmp_path)
+    process = start("--json", "--task", f"{corridor}:CORRIDOR~100")
+    assert process.stdout is not None
+    address = json.loads(process.stdout.readline())["address"]
+    told = about(address)
+    assert told["start"]["task"] == "corridor~100"
+    assert told["tasks"][-1]["name"] == "corridor"
+    scored = ask(address, "POST", "/api/evaluate", program=SOLUTION, task="corridor~100")
+    assert scored["mean"] == 1.0
+    code, _, err = interrupt(process)
+    assert (code, err) == (0, "")
 
 
 def test_ctrl_c_ends_it_quietly_whatever_is_under_way() -> None:
@@ -128,6 +147,25 @@ def test_what_is_no_task_or_no_file_is_refused(leaps: Leaps, tmp_path: Path) -> 
     long.write_text("x" * 4001)
     assert_refused(leaps("studio", long, "--port", "0"), "at most 4,000 characters, found 4,001")
     assert_refused(leaps("studio", "--port", "70000"), "--port")
+
+
+def test_a_task_of_ones_own_that_can_not_be_shown_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+    corridor = corridor_in(tmp_path)
+
+    def begin(name: str) -> Any:
+        # A port that is taken, which would be said if it came to that.
+        with listen("127.0.0.1", 0) as taken:
+            return leaps("studio", "--task", name, "--port", taken.getsockname()[1], "--no-open")
+
+    assert_refused(begin(f"{corridor}:HALL"), "has no task 'HALL'; it has CORRIDOR")
+    assert_refused(begin(f"{corridor}:CORRIDOR@0.5"), "corridor has no configurations to split")
+    assert_refused(begin(f"{tmp_path}/none.py:HALL"), "there is no file")
+    edit(corridor, "size=(4, 12)", "size=(4, 101)")
+    assert_refused(begin(f"{corridor}:CORRIDOR"), "at most 100 cells a side, found 4x101")
+    edit(corridor, 'name="corridor"', 'name="maze"')
+    assert_refused(begin(f"{corridor}:CORRIDOR"), "CORRIDOR has the name of a task that ships, 'maze'")
+    edit(corridor, "def value(", "def value(:")
+    assert_refused(begin(f"{corridor}:CORRIDOR"), "line 15: SyntaxError: invalid syntax")
 
 
 @pytest.mark.parametrize("module", ["starlette", "uvicorn", "leaps.studio.server"])

@@ -1,10 +1,12 @@
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from leaps.embedding.space import Space
 from leaps.studio.mapping import LatentMap
 from tests.studio.harness import Running, running
+from tests.tasks.corridor import corridor_in
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +18,9 @@ def server() -> Iterator[Running]:
 @pytest.fixture(scope="session")
 def latent_map() -> LatentMap:
     return LatentMap.of(Space.load(), count=300)
+
+
+@pytest.fixture
+def corridor(tmp_path: Path) -> Path:
+    """The file of a task of one's own."""
+    return corridor_in(tmp_path)

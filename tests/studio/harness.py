@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from leaps.studio.server import Start, Studio
 from leaps.studio.serving import Server, listen
 
+SILENCE = 20.0
+"""seconds after which a connection is not used again: the server may be about to close it"""
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
 
@@ -45,11 +47,14 @@ class Running:
         self.server = Server(studio, self.listener, host, lambda *_: None)
         self.thread = Thread(target=self.server.run, args=([self.listener],), daemon=True)
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        self.used = time.monotonic()
 
     def ask(
         self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> Answer:
         sent = {"Content-Type": "application/json"} if body is not None else {}
+        if time.monotonic() - self.used > SILENCE:
+            self.connection.close()  # the next request opens it again
         try:
             self.connection.request(method, path, body, sent | (headers or {}))
             response = self.connection.getresponse()
@@ -61,6 +66,7 @@ class Running:
         except (OSError, http.client.HTTPException):
             self.connection.close()
             raise
+        self.used = time.monotonic()
         if answer.headers.get("connection") == "close":
             self.connection.close()
         return answer

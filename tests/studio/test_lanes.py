@@ -14,15 +14,25 @@ from leaps.studio.requests import RequestError
 class Gate(threading.Event):
     """Something that takes its time, but not for ever should a test fail."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = threading.Event()
+
     def wait(self, timeout: float | None = 5) -> bool:
+        self.reached.set()
         return super().wait(timeout)
+
+    async def is_reached(self) -> None:
+        """Wait until somebody waits here, and all others had their turn."""
+        assert await asyncio.to_thread(self.reached.wait, 30)
+        await asyncio.sleep(0.01)
 
 
 def test_what_is_cheap_goes_past_what_is_costly() -> None:
     async def scene() -> str:
         lanes, gate = Lanes(threads=1), Gate()
         costly = [asyncio.create_task(lanes.run(gate.wait, CHEAP + 1)) for _ in range(5)]
-        await asyncio.sleep(0.01)
+        await gate.is_reached()
         said = await asyncio.wait_for(lanes.run(lambda: "cheap", CHEAP), 5)
         assert not any(task.done() for task in costly)
         gate.set()
@@ -40,7 +50,7 @@ def test_what_is_costly_gives_way_but_not_for_ever() -> None:
         lanes.give_way()
         alone = time.monotonic() - begin
         cheap = asyncio.create_task(lanes.run(gate.wait))
-        await asyncio.sleep(0.01)
+        await gate.is_reached()
         begin = time.monotonic()
         await lanes.run(lanes.give_way, CHEAP + 1)
         beside = time.monotonic() - begin
@@ -57,7 +67,7 @@ def test_a_full_lane_says_so_and_recovers() -> None:
     async def scene() -> None:
         lane, gate = Lane("test", threads=1, waiting=2), Gate()
         tasks = [asyncio.create_task(lane.run(gate.wait)) for _ in range(3)]
-        await asyncio.sleep(0.01)
+        await gate.is_reached()
         with pytest.raises(RequestError, match="busy") as caught:
             await lane.run(gate.wait)
         assert caught.value.status == 503
@@ -74,7 +84,7 @@ def test_what_is_under_way_counts_even_if_nobody_waits_for_it() -> None:
     async def scene() -> None:
         lane, gate = Lane("test", threads=1, waiting=0), Gate()
         task = asyncio.create_task(lane.run(gate.wait))
-        await asyncio.sleep(0.01)
+        await gate.is_reached()
         task.cancel()
         await asyncio.sleep(0.01)
         with pytest.raises(RequestError):
@@ -114,7 +124,7 @@ def test_who_waits_when_it_closes_is_told() -> None:
         lane, gate = Lane("test", threads=1), Gate()
         under_way = asyncio.create_task(lane.run(gate.wait))
         waiting = asyncio.create_task(lane.run(gate.wait))
-        await asyncio.sleep(0.01)
+        await gate.is_reached()
         lane.close()
         for refused in (waiting, lane.run(gate.wait)):
             with pytest.raises(RequestError, match="stopping") as caught:

@@ -27,6 +27,11 @@ def test_it_leaves_room_for_improvement(task: str) -> None:
     assert evaluate(START[task], task, episodes=200).mean_return[0] < 0.99
 
 
+def test_a_task_of_ones_own_begins_with_a_program_that_does_nothing_wrong() -> None:
+    assert start_of("corridor") == "DEF run m(\n  move\nm)"
+
+
 def test_titles_are_the_papers() -> None:
     assert title_of("stair-climber") == "StairClimber"
     assert title_of("maze") == "Maze"
+    assert [title_of(name) for name in ("TwoRooms", "my corridor", "-")] == ["TwoRooms", "My corridor", "-"]

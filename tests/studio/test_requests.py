@@ -20,6 +20,7 @@ from leaps.studio.requests import (
     read_search,
 )
 from leaps.tasks import get
+from tests.tasks.corridor import edit
 
 ROWS = ["####", "#.1#", "####"]
 
@@ -119,6 +120,50 @@ def test_a_task_is_never_taken_from_a_file(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
+def test_a_task_of_ones_own_is_found_by_its_plain_name_and_by_no_other(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(corridor.parent)  # a short path, which is not refused for its length
+    own = {"corridor": "corridor.py:CORRIDOR"}
+    assert Fields({"task": "corridor"}, own).task() is get("corridor.py:CORRIDOR")
+    assert read_json(b'{"task": "corridor~7"}', own).task().horizon() == 7
+    assert "unknown task 'corridor'" in refused({"task": "corridor"}, "task")
+    for name in ("corridor.py:CORRIDOR", "./corridor.py:CORRIDOR~9", "corridor.py", "CORRIDOR"):
+        with pytest.raises(RequestError, match="unknown task"):
+            find_task(name, own)
+    with pytest.raises(RequestError, match="expected a number of actions"):
+        find_task("corridor~1:corridor.py:CORRIDOR", own)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("size=(4, 12)", "size=(4, 101)", "at most 100 cells a side, found 4x101"),
+        ("size=(4, 12)", "size=(4, 12), actions=100_001", "at most 100,000 actions, found 100,001"),
+        ("def value(", "def value(:", r"corridor\.py, line 15: SyntaxError: invalid syntax"),
+        ("CORRIDOR =", "HALL =", r"corridor\.py has no task 'CORRIDOR'; it has HALL"),
+    ],
+)
+def test_a_task_of_ones_own_that_can_not_be_shown_is_refused(
+    corridor: Path, old: str, new: str, said: str
+) -> None:
+    edit(corridor, old, new)
+    with pytest.raises(RequestError, match=said):
+        find_task("corridor", {"corridor": f"{corridor}:CORRIDOR"})
+
+
+def test_only_who_asks_for_a_task_of_their_own_is_told_of_mistakes(corridor: Path) -> None:
+    own = {"corridor": f"{corridor}:CORRIDOR"}
+    asked = Fields({"task": "corridor~100"}, own)
+    with pytest.raises(RequestError, match=r"corridor\.py: ZeroDivisionError"), asked.telling_mistakes():
+        1 / 0  # noqa: B018
+    for values in ({"task": "maze"}, {"task": None}, {}, {"task": 3}):
+        with pytest.raises(ZeroDivisionError), Fields(values, own).telling_mistakes():
+            1 / 0  # noqa: B018
+    with pytest.raises(RequestError, match=r"^no$"), asked.telling_mistakes():
+        raise RequestError("no")
+
+
 def test_a_size_fits_its_task() -> None:
     maze = get("maze")
     assert Fields({}).size(maze) == (8, 8)
@@ -188,6 +233,17 @@ def test_a_search_is_asked_for_in_an_address() -> None:
     assert read_search({"task": "maze"}) == SearchRequest("maze", "climbs", 0, None, None)
     everything = {"task": "maze", "method": "cem", "seed": "3", "budget": "1000", "size": "8x9", "token": "x"}
     assert read_search(everything) == SearchRequest("maze", "cem", 3, 1000, (8, 9))
+
+
+def test_a_search_for_a_task_of_ones_own_can_be_called_elsewhere(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(corridor.parent)
+    own = {"corridor": f"{corridor}:CORRIDOR"}
+    assert read_search({"task": "corridor~40"}, own).task == f"{corridor}:CORRIDOR~40"
+    assert read_search({"task": "maze~40"}, own).task == "maze~40"
+    with pytest.raises(RequestError, match="unknown task"):
+        read_search({"task": "corridor.py:CORRIDOR"}, own)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import json
 import os
 import time
 from multiprocessing import Pipe
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from leaps.studio.mapping import LatentMap
 from leaps.studio.requests import RequestError, SearchRequest
 from leaps.studio.searching import Searches, Teller, in_words, search
 from tests.studio.harness import search_for_ever
+from tests.tasks.corridor import edit
 
 QUICK = SearchRequest("four-corner", "cem", 0, 320, None)
 ENDLESS = SearchRequest("one-stroke", "hc", 0, 1_000_000, (40, 40))
@@ -45,7 +48,7 @@ def is_alive(process: int) -> bool:
 
 async def gone(process: int) -> bool:
     """Whether a process goes away within a moment."""
-    for _ in range(300):
+    for _ in range(3000):
         if not is_alive(process):
             return True
         await asyncio.sleep(0.01)
@@ -88,13 +91,13 @@ def test_who_stops_asking_ends_the_search() -> None:
         assert identity is not None
         assert is_alive(identity)
         with pytest.raises(RequestError, match="1 searches are under way already") as caught:
-            searches.check(QUICK)
+            searches.check()
         assert caught.value.status == 503
         with pytest.raises(RequestError):
             await anext(searches.events(QUICK, None))
         await events.aclose()
         assert await gone(identity)
-        searches.check(QUICK)
+        searches.check()
         searches.stop()
 
     asyncio.run(scene())
@@ -119,7 +122,7 @@ def test_a_process_that_dies_is_a_problem_and_stopping_is_none() -> None:
             assert all(name == "step" for name, _ in rest)
         assert await gone(other.pid)
         with pytest.raises(RequestError):
-            searches.check(QUICK)
+            searches.check()
 
     async def bounded() -> None:
         await asyncio.wait_for(scene(), 60)
@@ -136,13 +139,17 @@ def test_a_size_that_the_task_does_not_have_is_a_problem() -> None:
     assert "one fixed flat of 14x22" in said["error"]
 
 
+def say_nothing(*_: object) -> None:
+    time.sleep(60)
+
+
 def test_silence_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "HEARTBEAT", 0.05)
 
     async def scene() -> None:
-        searches = Searches(work=search_for_ever)
+        searches = Searches(work=say_nothing)
         events = searches.events(ENDLESS, None)
-        assert await anext(events) is None  # it takes longer than that to begin
+        assert await anext(events) is None
         await events.aclose()
         searches.stop()
 
@@ -162,6 +169,27 @@ def test_what_goes_wrong_in_the_process_is_told(monkeypatch: pytest.MonkeyPatch)
     search(sender, QUICK, None)  # nobody listens: it ends quietly
 
 
+def test_what_a_task_of_ones_own_gets_wrong_is_told_with_its_place(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    edit(corridor, "    last = 1\n", "    last = [1][1]\n")
+    receiver, sender = Pipe(duplex=False)
+    search(sender, SearchRequest(f"{corridor}:CORRIDOR~40", "hc", 0, 100, None), None)
+    _, said = receiver.recv()
+    assert said["error"] == f"{corridor}, line 17: IndexError: list index out of range"
+
+
+def test_a_mistake_of_ours_is_not_put_down_to_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise IndexError("ours")
+
+    monkeypatch.setattr(searching, "_search", fail)
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    with pytest.raises(IndexError, match="ours"):
+        search(Pipe(duplex=False)[1], QUICK, None)
+
+
 def test_a_program_is_told_when_it_changes() -> None:
     teller, step = Teller(None), step_of()
     told = teller.tell(step)
@@ -178,11 +206,13 @@ def test_what_is_told_is_json_even_if_all_were_given_up() -> None:
 
 
 def test_a_population_is_placed_now_and_then(latent_map: LatentMap, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searching, "BETWEEN_PLACINGS", 600.0)
     teller = Teller(latent_map.plane)
     first = teller.tell(step_of())["population"]
     assert len(first) == 64
     assert teller.tell(step_of(rounds=2))["population"] == first  # a moment ago
-    monkeypatch.setattr(time, "monotonic", lambda: teller.placed + 1)
+    later = SimpleNamespace(monotonic=lambda: teller.placed + 601)
+    monkeypatch.setattr(searching, "time", later)
     assert teller.tell(step_of(rounds=2))["population"] != first
 
 

@@ -3,26 +3,22 @@
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 import leaps
 from leaps.evaluate import evaluate
-from leaps.tasks import get, named
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
-WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) putMarker m)"
+from leaps.tasks import full_name, get, named, plain_name
+from leaps.tasks.own import what_is_wrong
+from tests.tasks.corridor import SOLUTION, corridor_in, edit
 
 
 @pytest.fixture
 def corridor(tmp_path: Path) -> Path:
-    """The task of the documentation, as it is written there."""
-    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
-    assert len(blocks) == 1
-    file = tmp_path / "corridor.py"
-    file.write_text(blocks[0])
-    return file
+    return corridor_in(tmp_path)
 
 
 def written(folder: Path, source: str, name: str = "mine.py") -> Path:
@@ -40,7 +36,7 @@ def test_the_documented_task_runs_as_it_is_written(corridor: Path) -> None:
 
 def test_the_documented_task_is_evaluated_and_solved_by_its_file(corridor: Path) -> None:
     name = f"{corridor}:CORRIDOR"
-    assert evaluate(WALK, name, size=(4, 30)).returns.min() == 1.0
+    assert evaluate(SOLUTION, name, size=(4, 30)).returns.min() == 1.0
     solution = leaps.solve(name, budget=20_000)
     assert solution.solved
     assert solution.task.name == "corridor"
@@ -56,7 +52,7 @@ def test_a_file_is_the_same_task_until_it_is_edited(corridor: Path) -> None:
     name = f"{corridor}:CORRIDOR"
     first = get(name)
     assert get(name) is first
-    corridor.write_text(corridor.read_text().replace("size=(4, 12)", "size=(4, 13)"))
+    edit(corridor, "size=(4, 12)", "size=(4, 13)")
     assert get(name).size == (4, 13)
 
 
@@ -120,3 +116,94 @@ def test_only_names_never_import_a_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown task"):
         named(f"{file}:CORRIDOR")
     assert not trace.exists()
+
+
+# By a plain name, for those who may ask for no other file.
+
+
+def test_a_task_has_a_plain_name_that_finds_it_from_any_folder(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(corridor.parent)
+    name, own = plain_name("corridor.py:CORRIDOR~100")
+    monkeypatch.chdir("/")
+    assert (name, own) == ("corridor~100", {"corridor": f"{corridor}:CORRIDOR"})
+    assert named(name, own).horizon() == 100
+    assert named("corridor", own) is get(f"{corridor}:CORRIDOR")
+    assert full_name(name, own) == f"{corridor}:CORRIDOR~100"
+
+
+def test_tasks_that_ship_have_their_names_whatever_else_there_is(corridor: Path) -> None:
+    assert plain_name("maze~50") == ("maze~50", {})
+    _, own = plain_name(f"{corridor}:CORRIDOR")
+    assert named("maze~50", own).name == full_name("maze~50", own) == "maze~50"
+    with pytest.raises(ValueError, match="did you mean 'corridor'"):
+        named("Coridor", own)
+    with pytest.raises(ValueError, match=r"expected one of .*, snake, corridor$"):
+        named("?", own)
+
+
+@pytest.mark.parametrize("name", ["maze", "harvester-subsets"])
+def test_a_plain_name_is_not_that_of_a_task_that_ships(corridor: Path, name: str) -> None:
+    edit(corridor, 'name="corridor"', f'name="{name}"')
+    with pytest.raises(ValueError, match=f"CORRIDOR has the name of a task that ships, '{name}'"):
+        plain_name(f"{corridor}:CORRIDOR")
+
+
+@pytest.mark.parametrize("name", ["corridor~9", "a@b"])
+def test_a_plain_name_is_not_that_of_a_variant(corridor: Path, name: str) -> None:
+    edit(corridor, 'name="corridor"', f'name="{name}"')
+    with pytest.raises(ValueError, match=f"expected a name of CORRIDOR without @ and ~, found '{name}'"):
+        plain_name(f"{corridor}:CORRIDOR")
+
+
+def test_nothing_but_numbers_is_put_behind_a_file(corridor: Path) -> None:
+    _, own = plain_name(f"{corridor}:CORRIDOR")
+    trace = corridor.parent / "imported"
+    other = written(corridor.parent, f"open({str(trace)!r}, 'w').close()\n", "other.py")
+    for name in ("corridor~1/../other.py:A", f"corridor~:{other}:A", f"{other}:A", f"{corridor}:CORRIDOR"):
+        with pytest.raises(ValueError, match=r"unknown task|expected a number of actions after ~"):
+            named(name, own)
+        with pytest.raises(ValueError, match=r"unknown task|expected a number of actions after ~"):
+            full_name(name, own)
+    assert not trace.exists()
+
+
+def test_a_file_that_several_want_at_once_is_one_task(corridor: Path) -> None:
+    edit(corridor, "CORRIDOR = Task(", f"import time\ntime.sleep(0.1)  # {time.time()}\nCORRIDOR = Task(")
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(get, [f"{corridor}:CORRIDOR"] * 8))
+    assert all(task is found[0] for task in found)
+
+
+def test_what_a_task_gets_wrong_when_it_is_played_is_pointed_at(corridor: Path) -> None:
+    name = f"{corridor}:CORRIDOR"
+    for old, new, said in (
+        (
+            "    last = 1\n",
+            "    last = [1][1]\n",
+            f"{corridor}, line 17: IndexError: list index out of range",
+        ),
+        ("last = [1][1]", "last = int('?')", f"{corridor}, line 17: ValueError: invalid literal"),
+        ("    clear(world)\n", "", "corridor: expected wall all around"),
+    ):
+        edit(corridor, old, new)
+        with pytest.raises((IndexError, ValueError)) as caught:
+            evaluate(SOLUTION, name)
+        told = what_is_wrong(caught.value, f"{name}~100")
+        assert told is not None
+        assert told.startswith(said)
+
+
+def test_what_can_not_be_compiled_is_quoted_as_it_stands_after_an_edit(corridor: Path) -> None:
+    name = f"{corridor}:CORRIDOR"
+    for line in ("last = int.from_bytes(b'1', 'big') - 48", "last = int.from_bytes(b'2', 'big') - 49"):
+        corridor_in(corridor.parent)
+        edit(corridor, "last = 1\n", f"{line}\n")
+        with pytest.raises(ValueError, match="value can't be compiled") as caught:
+            evaluate(SOLUTION, name)
+        assert line in str(caught.value)
+
+
+def test_a_task_that_ships_is_not_blamed() -> None:
+    assert what_is_wrong(ValueError("no"), "maze~50") is None

@@ -13,6 +13,8 @@ export interface TaskInfo {
   resizable: boolean;
   horizon: number;
   hard: boolean;
+  /** one of the user's, which the command line has named */
+  own: boolean;
   program: string;
 }
 

@@ -18,6 +18,7 @@ import { drawnWorld, isWorld, rules } from "./draw/drawing";
 import { fromHash } from "./share";
 import { keep, recall } from "./storage";
 import { about, taskNamed } from "./task";
+import { say } from "./ui/notice";
 import { pace } from "./watch/player";
 import { indices, setCount } from "./watch/worlds";
 
@@ -52,7 +53,8 @@ export function openFirst(): void {
   }
   if (!taskName.value || !program.value) {
     const task = taskNamed(start.task ?? FIRST_TASK) ?? known.tasks[0]!;
-    open({ task: task.name, program: task.program });
+    // The program of a link stays, also if its task is one of somebody else's.
+    open({ task: task.name, program: program.value || task.program });
   }
 }
 
@@ -66,6 +68,8 @@ function openPreferences(last: Partial<Remembered>): void {
 /** A link opens as a whole: in the drawing, if it holds one. The address then is plain again. */
 export function openLink(shared: Partial<Shared>): void {
   open({ seed: 0, size: null, ...shared });
+  if (typeof shared.task === "string" && !taskNamed(shared.task))
+    say(`There is no task ${shared.task.slice(0, 64)} in this studio.`);
   if (isWorld(shared.world)) {
     drawnWorld.value = shared.world;
     mode.value = "draw";

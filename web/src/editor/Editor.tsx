@@ -94,7 +94,7 @@ function showIssue(view: EditorView): void {
   const found = issue.value;
   const length = view.state.doc.length;
   if (found && found.program !== view.state.doc.toString()) return; // it is about an older text
-  const diagnostics = found
+  const diagnostics = found?.span
     ? [
         {
           from: Math.min(found.span[0], length),
@@ -189,14 +189,14 @@ function IssueLine() {
   const found = issue.value;
   const limit = about.value?.limits.characters ?? 4000;
   const tooLong = program.value.length > limit;
-  const line = found ? program.value.slice(0, found.span[0]).split("\n").length : 0;
+  const line = found?.span && program.value.slice(0, found.span[0]).split("\n").length;
   return (
     <p class={`issue ${found || tooLong ? "issue-bad" : "issue-fine"}`} role="status" data-testid="issue">
       <span class="issue-label">Issue with code?</span>{" "}
       {tooLong
         ? `Longer than ${limit.toLocaleString("en")} characters.`
         : found
-          ? `Line ${line}: ${found.message}`
+          ? `${line ? `Line ${line}: ` : ""}${found.message}`
           : `None. ${score.value ? `${score.value.tokens} tokens.` : ""}`}
       {!found && narrow.value && score.value && (
         <span class="issue-return">

@@ -1,7 +1,7 @@
 // The return of the program as it stands: asked for after each edit, beside the original's and the best.
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
-import type { Evaluation, ProgramError, Scored, Size } from "../contract";
+import type { Evaluation, Scored, Size, Span } from "../contract";
 import { original, program, seed, size, taskName } from "../document";
 import { Away, post, Refusal, returned } from "../server";
 
@@ -22,8 +22,16 @@ export interface Score extends Scored {
 
 /** when the text last changed, by the clock of the page */
 export const editedAt = signal(0);
-/** what is wrong with the program, and of which text that was said */
-export const issue = signal<(ProgramError & { program: string }) | null>(null);
+export interface Issue {
+  message: string;
+  /** where in the program; null if the mistake is not there, but in a task of one's own */
+  span: Span | null;
+  /** the text that it was said of */
+  program: string;
+}
+
+/** why the program can't be run */
+export const issue = signal<Issue | null>(null);
 /** of the last program that could be run */
 export const score = signal<Score | null>(null);
 export const originalScore = signal<Score | null>(null);
@@ -79,7 +87,7 @@ async function ask(text: string, worlds: Worlds, from: string, edited: number): 
     if (stop.aborted || error instanceof Away) return; // newer text, or the server's return, asks anew
     if (!(error instanceof Refusal)) throw error;
     if (error.status === 503) setTimeout(() => !stop.aborted && void ask(text, worlds, from, edited), BUSY);
-    else issue.value = { message: error.message, span: [0, 0], program: text };
+    else issue.value = { message: error.message, span: null, program: text };
   }
 }
 

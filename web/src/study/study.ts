@@ -109,8 +109,15 @@ export function titleOf(task: string): string {
 }
 
 export function keepStudy(): void {
-  study.value = recall<Study>("local", "study");
-  effect(() => keep("local", "study", study.value));
+  const last = recall<Study>("local", "study");
+  // That of a task which is not here, one of one's own, waits until it is, or until another begins.
+  if (last && taskNamed(last.task)) study.value = last;
+  let changed = false;
+  effect(() => {
+    const now = study.value;
+    if (changed) keep("local", "study", now);
+    changed = true;
+  });
   effect(() => {
     const scored = score.value;
     const going = untracked(() => study.value);

@@ -88,7 +88,8 @@ export function Stage({ most = 6 }: { most?: number }) {
       {problem.value && <p class="stage-note">{problem.value}</p>}
       {rollouts.value.length === 0 && issue.value && (
         <p class="stage-note">
-          Nothing runs yet: first the program needs to be right. The editor says what is wrong.
+          Nothing runs yet: first {issue.value.span ? "the program" : "the task"} needs to be right. The
+          editor says what is wrong.
         </p>
       )}
       {layout &&

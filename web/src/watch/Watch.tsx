@@ -68,8 +68,13 @@ export function TaskChoice() {
         {!tasks.some((info) => info.name === taskName.value) && (
           <option value={taskName.value}>{taskName.value}</option>
         )}
-        <optgroup label="Tasks of the paper">{tasks.filter((info) => !info.hard).map(option)}</optgroup>
+        <optgroup label="Tasks of the paper">
+          {tasks.filter((info) => !info.hard && !info.own).map(option)}
+        </optgroup>
         <optgroup label="Harder tasks">{tasks.filter((info) => info.hard).map(option)}</optgroup>
+        {tasks.some((info) => info.own) && (
+          <optgroup label="Your own">{tasks.filter((info) => info.own).map(option)}</optgroup>
+        )}
       </select>
       <p class="task-summary" data-testid="task-summary">
         {sentence(task.value?.summary ?? "")}
@@ -79,7 +84,7 @@ export function TaskChoice() {
         <Button
           quiet
           testid="task-program"
-          title="Load the program that the paper's search found for this task"
+          title="Load the program that this task begins with"
           onClick={() => chooseTask(taskName.value, { withProgram: true })}
         >
           Load its program

@@ -1,0 +1,23 @@
+"""A task of one's own, for whatever takes one: the corridor of the documentation, as it is written there."""
+
+import re
+from pathlib import Path
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "tasks.md"
+SOLUTION = "DEF run m( WHILE c( frontIsClear c) w( move w) putMarker m)"
+
+
+def corridor_in(folder: Path) -> Path:
+    """Put the file there that the documentation shows."""
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    assert len(blocks) == 1
+    file = folder / "corridor.py"
+    file.write_text(blocks[0])
+    return file
+
+
+def edit(file: Path, old: str, new: str) -> None:
+    """Change the only place of a file that says this."""
+    source = file.read_text()
+    assert source.count(old) == 1
+    file.write_text(source.replace(old, new))
