@@ -1,11 +1,13 @@
 """Worlds drawn by hand, and run in."""
 
+import time
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from tests.browser.harness import (
+    PATIENCE,
     Page,
     Visitor,
     choose,
@@ -24,8 +26,10 @@ ROOM = {"rows": ["#######", "#.....#", "#.....#", "#.....#", "#######"], "karel"
 
 @pytest.fixture
 def room(visitor: Visitor) -> Page:
-    """An empty room, with Karel at its lower left."""
-    return visitor.open(link(WALK, world=ROOM))
+    """An empty room, with Karel at its lower left, where the program has run: now nothing moves any more."""
+    page = visitor.open(link(WALK, world=ROOM))
+    runs(page, "5 steps")
+    return page
 
 
 def place_of(page: Page, row: int, column: int) -> tuple[float, float]:
@@ -50,7 +54,10 @@ def stroke(page: Page, tool: str, cells: Iterable[tuple[int, int]]) -> None:
 
 def expect_world(page: Page, *rows: str, karel: list[int]) -> None:
     world: dict[str, Any] = {"rows": list(rows), "karel": karel}
-    until(lambda: kept(page).get("drawn") == world, f"{world}, not {kept(page).get('drawn')}")
+    end = time.monotonic() + PATIENCE
+    while (drawn := kept(page).get("drawn")) != world and time.monotonic() < end:
+        time.sleep(0.02)
+    assert drawn == world
 
 
 def runs(page: Page, words: str) -> None:
@@ -58,7 +65,6 @@ def runs(page: Page, words: str) -> None:
 
 
 def test_walls_markers_and_karel_are_drawn_with_the_mouse(room: Page) -> None:
-    runs(room, "5 steps")
     before = picture(room, "board")
     stroke(room, "floor", [(0, 2), (1, 0)])  # the border stays
     stroke(room, "wall", [(3, 1)])  # and Karel's cell
@@ -86,8 +92,8 @@ def test_the_program_runs_where_it_was_drawn(room: Page) -> None:
     room.get_by_test_id("step-forward").click()
     expect(room.get_by_test_id("running")).to_have_text("putMarker")
     expect(room.get_by_test_id("why-return")).to_have_count(0)
-    paste(room, "DEF run m( turnLeft move m)")
-    runs(room, "2 steps")
+    paste(room, "DEF run m( turnLeft turnLeft turnRight move m)")
+    runs(room, "4 steps")
     room.get_by_test_id("to-end").click()
     expect(room.get_by_test_id("why")).to_contain_text("Went north to row 2, column 1.")
 
@@ -117,6 +123,28 @@ def test_a_room_can_be_made_larger_and_emptied(room: Page) -> None:
     expect_world(
         room, "#########", "#.......#", "#.......#", "#.......#", "#.......#", "#########", karel=[4, 1, 1]
     )
+
+
+def test_both_sides_can_change_before_the_page_is_drawn_again(room: Page) -> None:
+    room.evaluate("""() => {
+        for (const [field, value] of [["draw-width", "9"], ["draw-height", "4"]]) {
+            const input = document.querySelector(`[data-testid=${field}]`);
+            input.value = value;
+            input.dispatchEvent(new Event("change", { bubbles: true }));
+        }
+    }""")
+    expect_world(room, "#########", "#.......#", "#.......#", "#########", karel=[2, 1, 1])
+
+
+def test_what_is_being_typed_stays_while_the_page_changes(room: Page) -> None:
+    stroke(room, "more", [(1, 1)])
+    expect_world(room, "#######", "#1....#", "#.....#", "#.....#", "#######", karel=[3, 1, 1])
+    room.get_by_test_id("draw-width").fill("9")
+    room.get_by_test_id("draw-clear").dispatch_event("click")  # which leaves the field alone
+    expect_world(room, "#######", "#.....#", "#.....#", "#.....#", "#######", karel=[3, 1, 1])
+    expect(room.get_by_test_id("draw-width")).to_have_value("9")
+    room.get_by_test_id("draw-width").press("Enter")
+    expect_world(room, "#########", "#.......#", "#.......#", "#.......#", "#########", karel=[3, 1, 1])
 
 
 def test_a_watched_world_can_be_changed_by_hand(visitor: Visitor) -> None:

@@ -4,7 +4,7 @@ import { useId } from "preact/hooks";
 import { task } from "../document";
 import { Button } from "../ui/Button";
 import { Choice } from "../ui/Choice";
-import { NumberField } from "../ui/NumberField";
+import { SizeFields } from "../ui/SizeFields";
 import { current } from "../watch/player";
 import { Stage } from "../watch/Stage";
 import { Transport } from "../watch/Transport";
@@ -24,7 +24,6 @@ import {
 } from "./drawing";
 
 export function Draw() {
-  const [height, width] = sizeOf(drawnWorld.value);
   const id = useId();
   return (
     <section class="panel watch" aria-labelledby="draw-title">
@@ -42,30 +41,15 @@ export function Draw() {
             tool.value = value;
           }}
         />
-        <span class="field-pair" role="group" aria-label="Size">
-          <NumberField
-            label="Size"
-            testid="draw-height"
-            value={height}
-            least={SMALLEST}
-            most={LARGEST}
-            onChange={(value) => {
-              drawnWorld.value = resize(drawnWorld.value, [value, width]);
-            }}
-          />
-          <span aria-hidden="true">×</span>
-          <NumberField
-            hiddenLabel
-            label="Width"
-            testid="draw-width"
-            value={width}
-            least={SMALLEST}
-            most={LARGEST}
-            onChange={(value) => {
-              drawnWorld.value = resize(drawnWorld.value, [height, value]);
-            }}
-          />
-        </span>
+        <SizeFields
+          size={() => sizeOf(drawnWorld.value)}
+          testids={["draw-height", "draw-width"]}
+          least={[SMALLEST, SMALLEST]}
+          most={LARGEST}
+          onChange={(size) => {
+            drawnWorld.value = resize(drawnWorld.value, size);
+          }}
+        />
         <span class="check">
           <input
             id={id}

@@ -1,6 +1,6 @@
 // A number within bounds. What is typed counts when it is done, not at every key.
 
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 
 interface Props {
   label: string;
@@ -17,12 +17,15 @@ interface Props {
 
 export function NumberField(props: Props) {
   const id = useId();
+  // What is being typed stays, whatever else on the page changes meanwhile.
+  const [typed, setTyped] = useState<string | null>(null);
   function take(input: HTMLInputElement): void {
     const asked = input.valueAsNumber;
     const value = Number.isFinite(asked)
       ? Math.max(props.least, Math.min(props.most, Math.round(asked)))
       : props.value;
     input.value = String(value);
+    setTyped(null);
     if (value !== props.value) props.onChange(value);
   }
   return (
@@ -35,11 +38,13 @@ export function NumberField(props: Props) {
         type="number"
         inputmode="numeric"
         data-testid={props.testid}
-        value={props.value}
+        value={typed ?? props.value}
         min={props.least}
         max={props.most}
         style={{ width: `calc(${Math.min(String(props.most).length, props.digits ?? 7)}ch + 18px)` }}
         disabled={props.disabled}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+        onBlur={() => setTyped(null)}
         onChange={(event) => take(event.currentTarget)}
       />
     </span>

@@ -7,6 +7,7 @@ import { about, fitSize, taskNamed } from "../task";
 import { Button } from "../ui/Button";
 import { Choice } from "../ui/Choice";
 import { NumberField } from "../ui/NumberField";
+import { SizeFields } from "../ui/SizeFields";
 import { current, selected } from "./player";
 import { Stage } from "./Stage";
 import { Transport } from "./Transport";
@@ -98,12 +99,7 @@ const sentence = (text: string): string => text && `${text[0]!.toUpperCase()}${t
 
 function WorldChoice() {
   const info = task.value;
-  const [height, width] = sizeShown.value;
-  const most = about.value?.limits.side ?? 100;
   const locked = inStudy.value; // a study is measured on the same worlds throughout
-  const resize = (asked: [number, number]): void => {
-    if (info) size.value = fitSize(info, asked);
-  };
   return (
     <div class="world-choice">
       <Choice
@@ -113,28 +109,16 @@ function WorldChoice() {
         value={indices.value.length}
         onChange={setCount}
       />
-      <span class="field-pair" role="group" aria-label="Size">
-        <NumberField
-          label="Size"
-          testid="height"
-          value={height}
-          least={info?.smallest[0] ?? 3}
-          most={most}
-          disabled={locked || !info?.resizable}
-          onChange={(value) => resize([value, width])}
-        />
-        <span aria-hidden="true">×</span>
-        <NumberField
-          hiddenLabel
-          label="Width"
-          testid="width"
-          value={width}
-          least={info?.smallest[1] ?? 3}
-          most={most}
-          disabled={locked || !info?.resizable}
-          onChange={(value) => resize([height, value])}
-        />
-      </span>
+      <SizeFields
+        size={() => sizeShown.value}
+        testids={["height", "width"]}
+        least={info?.smallest ?? [3, 3]}
+        most={about.value?.limits.side ?? 100}
+        disabled={locked || !info?.resizable}
+        onChange={(asked) => {
+          if (info) size.value = fitSize(info, asked);
+        }}
+      />
       <NumberField
         label="World"
         testid="world-number"

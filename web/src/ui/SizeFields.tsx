@@ -1,0 +1,41 @@
+// Height and width, side by side.
+
+import type { Size } from "../contract";
+import { NumberField } from "./NumberField";
+
+interface Props {
+  /** as it is now, not as it was when this was drawn: the other field may just have changed */
+  size: () => Size;
+  testids: [height: string, width: string];
+  least: Size;
+  most: number;
+  disabled?: boolean;
+  onChange: (size: Size) => void;
+}
+
+export function SizeFields({ size, testids, least, most, disabled, onChange }: Props) {
+  return (
+    <span class="field-pair" role="group" aria-label="Size">
+      <NumberField
+        label="Size"
+        testid={testids[0]}
+        value={size()[0]}
+        least={least[0]}
+        most={most}
+        disabled={disabled}
+        onChange={(height) => onChange([height, size()[1]])}
+      />
+      <span aria-hidden="true">×</span>
+      <NumberField
+        hiddenLabel
+        label="Width"
+        testid={testids[1]}
+        value={size()[1]}
+        least={least[1]}
+        most={most}
+        disabled={disabled}
+        onChange={(width) => onChange([size()[0], width])}
+      />
+    </span>
+  );
+}
