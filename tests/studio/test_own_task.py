@@ -1,0 +1,149 @@
+"""A task of one's own in the studio: as one that ships, and no other file with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leaps.evaluate import evaluate
+from leaps.studio.server import Start, Studio
+from leaps.studio.tracing import Rollout
+from leaps.tasks import TASKS
+from tests.studio.harness import WALK, running
+from tests.tasks.corridor import SOLUTION, edit
+
+
+def test_a_task_of_ones_own_is_offered_and_scored_as_those_that_ship(corridor: Path) -> None:
+    with running(start=Start.of(f"{corridor}:CORRIDOR~100")) as server:
+        told = server.get("/api/about").json
+        assert told["start"] == {"task": "corridor~100", "program": None}
+        assert [task["name"] for task in told["tasks"]] == [*TASKS, "corridor"]
+        assert [task["name"] for task in told["tasks"] if task["own"]] == ["corridor"]
+        offered = told["tasks"][-1]
+        assert offered["summary"] == "leave a marker in the last cell of a corridor"
+        assert (offered["title"], offered["size"], offered["horizon"]) == ("Corridor", [4, 12], 480)
+        assert str(corridor.parent) not in json.dumps(told)
+        for name, program in (
+            ("corridor", SOLUTION),
+            ("corridor~7", SOLUTION),
+            ("corridor", offered["program"]),
+        ):
+            scored = server.result("/api/evaluate", program=program, task=name, seed=4, size=[4, 30])
+            known = name.replace("corridor", f"{corridor}:CORRIDOR")
+            expected = evaluate(program, known, seed=4, size=(4, 30))
+            assert scored["returns"] == expected.returns[0].tolist()
+            assert scored["steps"] == expected.rollouts.steps[0].tolist()
+
+
+def test_a_task_of_ones_own_is_watched_drawn_and_filmed(corridor: Path) -> None:
+    with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
+        asked = {"program": SOLUTION, "task": "corridor"}
+        one = server.result("/api/rollout", **asked, index=3)
+        assert (one["return"], one["outcome"]) == (1.0, "halted")
+        assert server.result("/api/rollouts", **asked, indices=[3, 5])["rollouts"][0] == one
+        drawn = {"rows": ["######", "#....#", "######"], "karel": [1, 1, 1]}
+        told = server.result("/api/rollout", **asked, world=drawn)
+        assert (told["return"], told["steps"]["value"]) == (1.0, [0.0, 0.0, 0.0, 1.0])
+        answer = server.post("/api/gif", asked | {"task": "corridor~9"})
+        assert answer.headers["content-disposition"] == 'attachment; filename="corridor-9.gif"'
+
+
+def test_a_film_has_a_plain_file_name_whatever_the_task_is_called(corridor: Path) -> None:
+    edit(corridor, 'name="corridor"', 'name="Flur\\r\\n\\"ü→"')
+    with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
+        answer = server.post("/api/gif", {"program": SOLUTION, "task": 'Flur\r\n"ü→'})
+        assert answer.headers["content-disposition"] == 'attachment; filename="Flur-----.gif"'
+
+
+def test_a_search_finds_a_program_for_a_task_of_ones_own(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(corridor.parent)
+    start = Start.of("corridor.py:CORRIDOR")
+    monkeypatch.chdir("/")
+    with running(start=start) as server:
+        said = server.get("/api/solve?task=corridor~60&method=hc&budget=20000").body.decode()
+        end = json.loads(said.rpartition("event: end\ndata: ")[2])
+        assert end["solved"]
+        assert evaluate(end["program"], f"{corridor}:CORRIDOR~60", seed=9).returns.min() == 1.0
+
+
+@pytest.mark.parametrize("started_with_it", [True, False])
+def test_no_request_names_a_file(
+    corridor: Path, started_with_it: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(corridor.parent)
+    with running(start=Start.of(f"{corridor}:CORRIDOR") if started_with_it else None) as server:
+        trace = corridor.parent / "imported"
+        edit(corridor, "CORRIDOR = Task(", f"open({str(trace)!r}, 'w').close()\nCORRIDOR = Task(")
+        for name in (
+            "corridor.py:CORRIDOR",
+            "corridor.py:CORRIDOR~9",
+            "./corridor.py:CORRIDOR",
+            "corridor.py",
+        ):
+            for path in ("evaluate", "rollout", "gif"):
+                answer = server.post(f"/api/{path}", {"program": WALK, "task": name})
+                assert answer.status == 422
+                assert answer.json["error"].startswith("task: unknown task")
+            assert server.get(f"/api/solve?task={name}").status == 422
+        assert not trace.exists()
+
+
+def test_an_edit_of_a_task_of_ones_own_is_seen_by_the_next_request(corridor: Path) -> None:
+    with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
+        asked = {"program": SOLUTION, "task": "corridor"}
+        assert server.result("/api/evaluate", **asked)["mean"] == 1.0
+        edit(corridor, "return 1.0 if", "return 0.5 if")
+        edit(corridor, "size=(4, 12)", "size=(5, 9)")
+        edit(corridor, 'name="corridor"', 'name="hall"')  # the page goes on to ask for it by its name
+        assert server.result("/api/evaluate", **asked)["mean"] == 0.5
+        assert len(server.result("/api/rollout", **asked)["world"]["rows"]) == 5
+        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["own"])
+        assert (offered["name"], offered["size"]) == ("corridor", [5, 9])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("def value(", "def value(:", "{file}, line 15: SyntaxError: invalid syntax"),
+        ("    last = 1\n", "    last = [1][1]\n", "{file}, line 17: IndexError: list index out of range"),
+        (
+            "    last = 1\n",
+            "    last = int.from_bytes(b'1', 'big') - 48\n",
+            "{file}, line 15: value can't be compiled",
+        ),
+        ("    clear(world)\n", "", "corridor: expected wall all around"),
+        ("else 0.0", "else np.nan", "corridor: a state's value must be a finite number, found nan"),
+    ],
+)
+def test_mistakes_in_a_task_of_ones_own_are_told_and_can_be_mended(
+    corridor: Path, old: str, new: str, said: str
+) -> None:
+    edit(corridor, "from leaps.randomness", "import numpy as np; from leaps.randomness")
+    source = corridor.read_text()
+    with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
+        edit(corridor, old, new)
+        for path, more in (("evaluate", {}), ("rollout", {}), ("rollouts", {"indices": [0]})):
+            answer = server.post(f"/api/{path}", {"program": WALK, "task": "corridor", **more})
+            assert answer.status == 422
+            assert answer.json["error"].startswith("task: " + said.format(file=corridor))
+        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["own"])
+        assert offered["size"] == [4, 12]
+        assert server.result("/api/evaluate", program=WALK, task="maze")["valid"]
+        corridor.write_text(source)
+        assert server.result("/api/evaluate", program=SOLUTION, task="corridor")["mean"] == 1.0
+
+
+def test_a_task_of_ones_own_that_is_broken_keeps_nothing_else_from_getting_ready(
+    corridor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready: list[str] = []
+    monkeypatch.setattr(Rollout, "answer", lambda rollout: ready.append(rollout.task.name))
+    studio = Studio(Start.of(f"{corridor}:CORRIDOR"), warm=False)
+    monkeypatch.setattr(studio, "draw_map", lambda: ready.append("map"))
+    studio._get_ready()
+    edit(corridor, "    last = 1\n", "    last = [1][1]\n")
+    studio._get_ready()
+    studio.stop()
+    assert ready == ["corridor", *TASKS, "map", *TASKS, "map"]
