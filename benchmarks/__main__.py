@@ -267,6 +267,29 @@ def bench_baselines() -> None:
     torch.set_num_threads(threads)
 
 
+def bench_updates(device: str = "cuda") -> None:
+    """HRL's updates on a GPU, and the library's of the same networks from the same memory."""
+    from stable_baselines3 import SAC
+
+    from leaps.baselines.hrl import PAPER, HRLTrainer
+
+    trainer = HRLTrainer("hrl", TASKS["top-off"], PAPER["top-off"], device=device)
+    while trainer.decisions < 2 * trainer.config.random:
+        trainer.step()
+
+    def updates(kind: type[SAC]) -> float:
+        def some() -> None:
+            kind.train(trainer.model, 8, trainer.config.batch)
+            if device == "cuda":
+                torch.cuda.synchronize()
+
+        return best(some) / 8
+
+    quick, slow = updates(type(trainer.model)), updates(SAC)
+    report("hrl on TopOff, an update on a GPU", f"{quick * 1e3:.2f} ms", "", None)
+    report("… the library's ÷ ours", f"{slow / quick:.1f}", "", None)
+
+
 def bench_experiments() -> None:
     """Two Dask workers against one, and what the local runner adds to a cell."""
     from distributed import LocalCluster
@@ -348,6 +371,8 @@ if __name__ == "__main__":
     bench_decoding()
     bench_searches()
     bench_baselines()
+    if torch.cuda.is_available():
+        bench_updates()
     bench_experiments()
     bench_studio()
     bench_first_use()

@@ -37,7 +37,23 @@ class GridEncoder(BaseFeaturesExtractor):
 
     def forward(self, grids: Tensor) -> Tensor:
         """[worlds, height, width, planes] → [worlds, features]"""
+        if grids.is_cuda:  # where the gradient of so small a convolution is slow
+            first = self.layers[0]
+            assert isinstance(first, nn.Conv2d)
+            return torch.as_tensor(self.layers[1:](by_product(grids, first)))
         return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2)))
+
+
+def by_product(grids: Tensor, convolution: nn.Conv2d) -> Tensor:
+    """What a convolution makes of grids [n, height, width, planes] → [n, outputs, …], by one product."""
+    assert convolution.bias is not None
+    height, width = convolution.kernel_size
+    rows, columns = grids.shape[1] - height + 1, grids.shape[2] - width + 1
+    patches = torch.cat(
+        [grids[:, y : y + rows, x : x + columns] for y in range(height) for x in range(width)], dim=3
+    )
+    weight = convolution.weight.permute(2, 3, 1, 0).flatten(0, 2)
+    return (patches @ weight + convolution.bias).permute(0, 3, 1, 2)
 
 
 class FullyConvolutional(BaseFeaturesExtractor):

@@ -9,7 +9,7 @@ from gymnasium import spaces
 from sb3_contrib import RecurrentPPO
 from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 
-from leaps.baselines.networks import FullyConvolutional, GridEncoder, Remembering
+from leaps.baselines.networks import FullyConvolutional, GridEncoder, Remembering, by_product
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.env import observation_space
 from leaps.simulation import Simulation
@@ -32,6 +32,19 @@ def test_features_are_as_many_as_promised_for_every_size_of_world() -> None:
         encoder = GridEncoder(space_of(task))
         grids = Simulation(get(task), 3).observe("grid")
         assert encoder(torch.from_numpy(grids).float()).shape == (3, encoder.features_dim)
+
+
+@pytest.mark.parametrize("kernel", [(2, 2), (4, 4), (2, 3)])
+def test_a_product_of_matrices_is_the_convolution(kernel: tuple[int, int]) -> None:
+    convolution = torch.nn.Conv2d(5, 7, kernel).double()
+    grids = torch.rand(3, 6, 9, 5, dtype=torch.float64)
+    found, expected = by_product(grids, convolution), convolution(grids.permute(0, 3, 1, 2))
+    torch.testing.assert_close(found, expected)
+    parameters = list(convolution.parameters())
+    upstream = torch.rand_like(expected)
+    torch.testing.assert_close(
+        torch.autograd.grad(found, parameters, upstream), torch.autograd.grad(expected, parameters, upstream)
+    )
 
 
 def test_the_fully_convolutional_network_sees_the_same_wherever_it_is() -> None:

@@ -1,5 +1,7 @@
 """Brisk updates are the library's updates."""
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,9 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
 from leaps.baselines.hrl import SkillVecEnv
-from leaps.baselines.networks import GridEncoder
+from leaps.baselines.networks import GridEncoder, by_product
 from leaps.baselines.replay import BitReplay
-from leaps.baselines.sac import BriskSAC
+from leaps.baselines.sac import BriskSAC, as_it_is
 from leaps.baselines.skills import END, Actions
 from leaps.simulation import Observation
 from leaps.tasks import get
@@ -71,6 +73,48 @@ def test_what_is_learned_is_what_the_library_learns(observation: Observation) ->
     assert ours._n_updates == theirs._n_updates > 100
 
 
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # the compiler's own
+def test_what_is_fused_is_what_the_library_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU; here with all of the compiler but what writes for the machine."""
+    fused = []
+
+    def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
+        fused.append(function)
+        return torch.compile(function, backend="aot_eager")
+
+    monkeypatch.setattr("leaps.baselines.sac.as_it_is", fuse)
+    monkeypatch.setattr("leaps.baselines.networks.GridEncoder.forward", as_on_a_gpu)
+    ours = model(BriskSAC, "grid")
+    for optimizer in ours._optimizers:  # type: ignore[attr-defined]
+        optimizer.param_groups[0]["foreach"] = True  # as on a GPU
+    found = learned(ours, 60)
+    assert len(fused) == 7 * ours._n_updates
+    monkeypatch.undo()
+    torch.testing.assert_close(found, learned(model(SAC, "grid"), 60), rtol=1e-3, atol=1e-4)
+
+
+def as_on_a_gpu(encoder: GridEncoder, grids: torch.Tensor) -> torch.Tensor:
+    return encoder.layers[1:](by_product(grids, encoder.layers[0]))  # type: ignore[arg-type, no-any-return]
+
+
+def test_what_a_gpu_began_a_cpu_goes_on_with() -> None:
+    straight, other = (model(BriskSAC, "grid") for _ in range(2))
+    learned(straight, 40)
+    for ours, theirs in zip(other._optimizers, straight._optimizers, strict=True):  # type: ignore[attr-defined]
+        kept = copy.deepcopy(theirs.state_dict())
+        kept["param_groups"][0] |= {"capturable": True, "foreach": True}  # as they are after _play
+        ours.load_state_dict(kept)
+    other.policy.load_state_dict(straight.policy.state_dict())
+    other.log_ent_coef.data.copy_(straight.log_ent_coef.data)  # type: ignore[union-attr]
+    other.forget_recording()  # type: ignore[attr-defined]
+    batch = straight.replay_buffer.batches(1, 16)[0]  # type: ignore[union-attr]
+    for each in (straight, other):
+        set_random_seed(6)
+        each._update(batch, as_it_is)  # type: ignore[attr-defined]
+    torch.testing.assert_close(weights(other), weights(straight), rtol=0, atol=0)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("observation", ["grid", "perceptions"])
 def test_what_is_played_on_a_gpu_is_what_is_done_there_step_by_step(
