@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -76,7 +76,7 @@ class Trajectory:
     def report(self) -> dict[str, Any]:
         """All of it, as plain numbers and texts."""
         return {
-            "config": asdict(self.config),
+            "config": self.config.plain(),
             "converged": self.converged,
             "variance_shares": list(self.plane.shares),
             "truth": None
@@ -106,7 +106,7 @@ class Trajectory:
         """What its picture and its table are made of, as plain numbers and texts: a tenth of a report."""
         iterations = self.iterations
         return {
-            "config": asdict(self.config),
+            "config": self.config.plain(),
             "converged": self.converged,
             "variance_shares": [round(share, 4) for share in self.plane.shares],
             "truth": None

@@ -93,14 +93,20 @@ def read_program(file: Path | None, expression: str | None) -> Program:
     return parse(data.decode("utf-8-sig", errors="replace"), LANGUAGE)
 
 
-def parse_size(text: str | None) -> tuple[int, int] | None:
+def parse_size(text: str | None, option: str = "--size") -> tuple[int, int] | None:
     """Read HxW."""
     if text is None:
         return None
     match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", text.strip())
     if not match:
-        raise ValueError(f"--size: expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
+        raise ValueError(f"{option}: expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
     return int(match[1]), int(match[2])
+
+
+def parse_sizes(text: str | None, option: str) -> tuple[tuple[int, int], ...]:
+    """Read HxW,HxW."""
+    parsed = (parse_size(each, option) for each in (text.split(",") if text else ()))
+    return tuple(size for size in parsed if size is not None)
 
 
 def load_data(folder: Path) -> "Dataset":

@@ -21,10 +21,11 @@ from leaps.cli.app import (
     app,
     out,
     parse_size,
+    parse_sizes,
     print_json,
     read_program,
 )
-from leaps.cli.search import INTERRUPTED, LiveView
+from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_elsewhere
 from leaps.dsl.text import parse, to_indented, to_line
 from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE
@@ -47,6 +48,7 @@ def repair(
         int | None, typer.Option("--budget", help="Programs evaluated at most; 500,000 by default.")
     ] = None,
     size: SizeOption = None,
+    also: AlsoOption = None,
     to: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the program here, too.")
     ] = None,
@@ -72,6 +74,7 @@ def repair(
         parse_size(size),
         origin=program,
         edits=edits,
+        also=parse_sizes(also, "--also"),
     )
     if to is not None and not to.parent.is_dir():  # now, not after minutes
         raise ValueError(f"--out: there is no folder {str(to.parent)!r} to write {to.name} into")
@@ -96,6 +99,7 @@ def print_repair(found: "Repair", to: Path | None) -> None:
     table.add_row("before", f"{found.original_return:.3f} on 1,000 unseen worlds")
     word = ": [green]solved[/green]" if solution.solved else ""
     table.add_row("after", f"[bold]{solution.unseen_return:.3f}[/bold] on the same{word}")
+    add_elsewhere(table, solution)
     many = "edit" if found.edits == 1 else "edits"
     table.add_row("changed", f"{found.edits} {many} of {solution.config.edits} allowed")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")

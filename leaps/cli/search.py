@@ -24,6 +24,7 @@ from leaps.cli.app import (
     err,
     out,
     parse_size,
+    parse_sizes,
     print_json,
     read_program,
 )
@@ -34,6 +35,10 @@ from leaps.karel.world import LANGUAGE
 if TYPE_CHECKING:
     from leaps.search.solve import Solution, SolveConfig, Step
 
+AlsoOption = Annotated[
+    str | None,
+    typer.Option("--also", metavar="HxW,HxW", help="Other sizes of worlds at which the program has to hold."),
+]
 SpaceOption = Annotated[
     str, typer.Option("--space", help="leaps, p, pr or pl, a file of weights, or a folder of `leaps train`.")
 ]
@@ -57,6 +62,7 @@ def solve(
         int | None, typer.Option("--budget", help="Programs evaluated at most; the method's own by default.")
     ] = None,
     size: SizeOption = None,
+    also: AlsoOption = None,
     max_length: Annotated[
         int, typer.Option("--max-length", help="Tokens of the longest program; the paper also tries 100.")
     ] = 45,
@@ -75,6 +81,7 @@ def solve(
 
       leaps solve maze
       leaps solve door-key --method hc --seeds 5
+      leaps solve harvester --also 16x16,40x40
     """
     from leaps.search.checkpoint import Checkpoints
     from leaps.search.save import make_folder, save_solution
@@ -82,7 +89,16 @@ def solve(
     from leaps.tasks import get
 
     configs = [
-        SolveConfig(task, method, number, budget, parse_size(size), space, max_length)
+        SolveConfig(
+            task,
+            method,
+            number,
+            budget,
+            parse_size(size),
+            space,
+            max_length,
+            also=parse_sizes(also, "--also"),
+        )
         for number in range(seed, seed + seeds)
     ]
 
@@ -191,6 +207,7 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     table.add_row("task", f"{config.task}, {config.method}, seed {config.seed}")
     word = "[green]solved[/green]" if solution.solved else "not solved"
     table.add_row("return", f"[bold]{solution.unseen_return:.3f}[/bold] on 1,000 unseen worlds: {word}")
+    add_elsewhere(table, solution)
     table.add_row("", f"{solution.search_return:.3f} on the search's own {solution.worlds}")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
@@ -198,6 +215,12 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     table.add_row("kept in", escape(str(folder)))
     panel = Panel(coloured(parse(solution.program, LANGUAGE)), border_style="dim", padding=(0, 2))
     out.print(Columns([panel, table], padding=(0, 3)))
+
+
+def add_elsewhere(table: Table, solution: "Solution") -> None:
+    """Say what a program earns at the other sizes that it was to hold at."""
+    for size, earned in solution.elsewhere.items():
+        table.add_row("", f"[bold]{earned:.3f}[/bold] on 100 unseen worlds of {size}")
 
 
 def summary_of(solutions: "list[Solution]") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, cell
-from leaps.experiments.computing import LENGTHS, SEARCHES, SPACES, Job, Values
+from leaps.experiments.computing import LENGTHS, SEARCHES, SIZES, SPACES, Job, Values
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import HARD, PAPER, TASKS
@@ -101,7 +101,7 @@ QUICK_JUDGED = 50
 def _quick(method: str) -> dict[str, Option]:
     if method in ("leaps-rand-8", "leaps-rand-64"):  # nothing is quicker
         return {}
-    if method in SEARCHES:
+    if method in SEARCHES or method in SIZES:
         return {"budget": QUICK_BUDGET}
     return {"judged": QUICK_JUDGED, "steps": QUICK_STEPS_HRL if method.startswith("hrl") else QUICK_STEPS}
 
@@ -171,7 +171,7 @@ def _generalization(method: str, task: str, seed: int, quick: bool) -> list[Cell
 
 
 def _generalization_needs(one: Cell) -> tuple[Cell, ...]:
-    return (cell("tasks", one.method, one.task, one.seed, **_amount(one)),)
+    return () if one.method in SIZES else (cell("tasks", one.method, one.task, one.seed, **_amount(one)),)
 
 
 def _unseen(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
@@ -254,8 +254,9 @@ TABLES = {
         ),
         Experiment(
             "generalization",
-            "the two tables of what was found on the tasks, in a hundred worlds of 100x100 (ten for DRL-FCN)",
-            ("drl-fcn", "drl-abs", "viper", "leaps", "ours"),
+            "the two tables of what was found on the tasks, in a hundred worlds of 100x100 (ten for "
+            "DRL-FCN); the programs of `ours-sizes` had to hold at 9x9, 16x16 and 40x40, too",
+            ("drl-fcn", "drl-abs", "viper", "leaps", "ours", *SIZES),
             tuple(name for name in PAPER if name != "clean-house"),
             _generalization,
             computing.elsewhere,

@@ -107,6 +107,8 @@ SEARCHES = {
 """what the rows of tables are called, and what searches are"""
 LENGTHS = {"leaps-45": 45, "leaps-100": 100}
 """rows, and the tokens of the longest program that they may find"""
+SIZES = {"ours-sizes": ((9, 9), (16, 16), (40, 40))}
+"""rows, and the sizes of worlds at which programs had to hold besides their task's own"""
 SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"}
 """rows, and the spaces that were learned with only some of the losses"""
 
@@ -116,12 +118,14 @@ def search(job: Job) -> Values:
     from leaps.search.solve import SolveConfig, solve
 
     cell = job.cell
+    methods = SEARCHES | dict.fromkeys(LENGTHS, "cem") | dict.fromkeys(SIZES, "climbs")
     config = SolveConfig(
         cell.task,
-        "cem" if cell.method in LENGTHS else SEARCHES[cell.method],
+        methods[cell.method],
         cell.seed,
         budget=cell.option("budget"),
         max_length=LENGTHS.get(cell.method, 45),
+        also=SIZES.get(cell.method, ()),
     )
     return _timed(lambda: solve(config).summary())
 
@@ -272,10 +276,11 @@ def debugging(job: Job) -> Values:
 
 
 def elsewhere(job: Job) -> Values:
-    """What was found on a task's own size, in worlds of another."""
+    """What was found on a task's own size, or on some, in worlds of another."""
     from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
 
-    cell, (found,) = job.cell, job.needed
+    cell = job.cell
+    found = search(job) if cell.method in SIZES else job.needed[0].values
     height, width = (int(cells) for cells in str(cell.option("size")).split("x"))
     settings: dict[str, Any] = {
         "episodes": cell.option("episodes", EPISODES_ELSEWHERE),
@@ -283,9 +288,12 @@ def elsewhere(job: Job) -> Values:
         "size": (height, width),
     }
     said: Values
-    if "program" in found.values:
-        judged = evaluate(found.values["program"], cell.task, **settings)
-        said = {"return_at_own_size": found.values["return"], "program": found.values["program"]}
+    if "program" in found:
+        judged = evaluate(found["program"], cell.task, **settings)
+        said = {"return_at_own_size": found["return"], "program": found["program"]}
+        if cell.method in SIZES:
+            told = ("elsewhere", "solved", "evaluations", "rollouts", "seconds", "core_seconds")
+            said["search"] = {name: found[name] for name in told}
     else:
         from leaps.baselines.policies import load_policy
         from leaps.baselines.train import POLICY_FILE

@@ -2,16 +2,14 @@
 
 import json
 import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from leaps import __version__
 from leaps.files import write_atomically
-from leaps.search.solve import Run, SolveConfig, Step
+from leaps.search.solve import Run, Step
 
 CHECKPOINT_FILE = "unfinished.json"
-FORMAT = 3
+FORMAT = 4
 """of a state: one of another is not gone on with"""
 EVERY = 1.0
 """seconds between two checkpoints, at least"""
@@ -30,7 +28,7 @@ class Checkpoints:
         """Go on from the folder's checkpoint; False if there is none of this very search."""
         try:
             said = json.loads(self.file.read_bytes())
-            expected = (FORMAT, __version__, _plain(self.run.config))
+            expected = (FORMAT, __version__, self.run.config.plain())
             if (said["format"], said["version"], said["config"]) != expected:
                 return False
             state = said["state"]
@@ -48,7 +46,7 @@ class Checkpoints:
         said = {
             "format": FORMAT,
             "version": __version__,
-            "config": _plain(self.run.config),
+            "config": self.run.config.plain(),
             "state": self.run.state(),
         }
         write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())
@@ -58,8 +56,3 @@ class Checkpoints:
     def remove(self) -> None:
         """It is finished: there is nothing to go on with."""
         self.file.unlink(missing_ok=True)
-
-
-def _plain(config: SolveConfig) -> Any:
-    """A configuration as JSON gives it back."""
-    return json.loads(json.dumps(asdict(config)))

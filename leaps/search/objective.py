@@ -34,6 +34,17 @@ class Rival(NamedTuple):
     """[worlds] the program's"""
 
 
+class Found(NamedTuple):
+    """What programs did in worlds of all sizes."""
+
+    returns: NDArray[np.float64]
+    """[programs, worlds]; those of programs that were given up are of no use"""
+    used: NDArray[np.uint64]
+    """[rows] see `Rollouts.used`"""
+    finished: NDArray[np.bool_]
+    """[programs] which were not given up"""
+
+
 @dataclass
 class Objective:
     """A task, the worlds that programs are tried on, and how much was tried.
@@ -43,6 +54,8 @@ class Objective:
 
     task: Task
     worlds: Worlds
+    elsewhere: tuple[Worlds, ...] = ()
+    """worlds of other sizes, a batch of each, in which a program has to earn as much"""
     evaluations: int = 0
     rollouts: int = 0
     _steps: float = 50.0
@@ -52,9 +65,33 @@ class Objective:
 
     def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
         """[programs, worlds] what programs [n, length] earn, on all worlds unless others are given."""
-        rollouts = self._run(compile_karel(tokens), self.worlds if worlds is None else worlds)
-        assert rollouts.returns is not None
-        return rollouts.returns
+        compiled = compile_karel(tokens)
+        batches = (self.worlds, *self.elsewhere) if worlds is None else (worlds,)
+        returns = [self._run(compiled, batch).returns for batch in batches]
+        return np.concatenate(returns, axis=1)  # type: ignore[arg-type]
+
+    @property
+    def count(self) -> int:
+        """Worlds of all sizes."""
+        return self.worlds.count + sum(batch.count for batch in self.elsewhere)
+
+    def _run_everywhere(self, compiled: Compiled, needed: NDArray[np.float64] | None = None) -> Found:
+        """Run programs in all worlds. Those that fall behind in the first batch see no other."""
+        first = self._run(compiled, self.worlds, needed, want_used=True)
+        assert first.returns is not None
+        assert first.used is not None
+        finished = np.ones(len(first.returns), np.bool_)
+        if first.tried is not None:
+            finished = first.tried == self.worlds.count
+        returns, used, left = [first.returns], first.used, np.flatnonzero(finished)
+        for batch in self.elsewhere if len(left) else ():
+            found = self._run(compiled.take(left), batch, want_used=True)
+            assert found.used is not None
+            returns.append(np.zeros((len(finished), batch.count)))
+            returns[-1][left] = found.returns
+            rows = [np.arange(compiled.start[number], compiled.start[number + 1]) for number in left]
+            used[np.concatenate(rows)] |= found.used
+        return Found(np.concatenate(returns, axis=1), used, finished)
 
     def _run(
         self,
@@ -101,11 +138,8 @@ class Objective:
             self._known[tokens[number].tobytes()] = Rival(compiled, number, used, known.returns)
         if len(others := np.flatnonzero(~same)):
             compiled = compiled.take(others)
-            found = self._run(compiled, self.worlds, _needed(known.returns), want_used=True)
-            assert found.returns is not None
-            assert found.used is not None
-            assert found.tried is not None
-            means = np.where(found.tried == self.worlds.count, found.returns.mean(axis=1), DROPPED)
+            found = self._run_everywhere(compiled, _needed(known.returns[: self.worlds.count]))
+            means = np.where(found.finished, found.returns.mean(axis=1), DROPPED)
             for number in np.flatnonzero(means >= expected).tolist():
                 key = tokens[others[number]].tobytes()
                 self._known[key] = Rival(compiled, number, found.used, found.returns[number])
@@ -116,9 +150,7 @@ class Objective:
         if known := self._known.get(program.tobytes()):
             return known
         compiled = compile_karel(program[None])
-        found = self._run(compiled, self.worlds, want_used=True)
-        assert found.returns is not None
-        assert found.used is not None
+        found = self._run_everywhere(compiled)
         return Rival(compiled, 0, found.used, found.returns[0])
 
     @property
@@ -134,8 +166,12 @@ class Objective:
         self.rollouts = counted
 
     def add(self, worlds: Worlds) -> None:
-        """Try programs on these worlds, too: first of all, since they are the hard ones."""
-        self.worlds = Worlds.join([worlds, self.worlds])
+        """Try programs on these worlds, too: before others of their size, since they are the hard ones."""
+
+        def added(batch: Worlds) -> Worlds:
+            return Worlds.join([worlds, batch]) if batch.size == worlds.size else batch
+
+        self.worlds, self.elsewhere = added(self.worlds), tuple(added(batch) for batch in self.elsewhere)
         self._known.clear()
 
 

@@ -1,5 +1,6 @@
 """From a task to a program: run a search until it has found one that holds."""
 
+import json
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +21,15 @@ from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search.methods import METHODS, Method, Setting, get_method
 from leaps.search.objective import PERFECT, Objective
 from leaps.search.search import Programs, Scores, Search, State
-from leaps.search.trial import Trial, worst
+from leaps.search.trial import Size, Trial, worst
 from leaps.tasks import Task, get
+from leaps.tasks.task import size_text
 
 CHECK_EVERY = 10_000
 """evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
 MOST_WORLDS = 256
+UNSEEN_ELSEWHERE = 100
+"""worlds of each other size on which a program is judged in the end"""
 SHORTLIST = 16
 """programs that the final one is chosen from"""
 
@@ -43,7 +47,7 @@ class SolveConfig:
     seed: int = 0
     budget: int | None = None
     """evaluations; the method's own if not given"""
-    size: tuple[int, int] | None = None
+    size: Size | None = None
     space: str = "leaps"
     max_length: int = 45
     """tokens of the longest program"""
@@ -53,8 +57,13 @@ class SolveConfig:
     """a program to make better, instead of looking for one anywhere"""
     edits: int = 3
     """statements that it may be changed by"""
+    also: tuple[Size, ...] = ()
+    """other sizes of worlds at which a program has to hold"""
 
     def __post_init__(self) -> None:
+        # JSON, which a configuration may come from, has lists.
+        object.__setattr__(self, "size", self.size and tuple(self.size))
+        object.__setattr__(self, "also", tuple(tuple(size) for size in self.also))
         method = get_method(self.method)
         if self.origin is not None:
             if not method.repairs:
@@ -74,6 +83,11 @@ class SolveConfig:
         for name, most in (("seed", MOST_SEEDS - 1), ("max_length", LONGEST)):
             if getattr(self, name) > most:
                 raise ValueError(f"{name} must be at most {most}, found {getattr(self, name)}")
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON gives it back."""
+        said: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return said
 
 
 @dataclass(frozen=True)
@@ -121,11 +135,13 @@ class Solution:
     interrupted: bool
     history: list[dict[str, Any]] = field(repr=False)
     """whenever the best program changed: round, evaluations, score, worlds, program"""
+    elsewhere: dict[str, float] = field(default_factory=dict)
+    """by size: on UNSEEN_ELSEWHERE unseen worlds of each other size that it was to hold at"""
 
     @property
     def solved(self) -> bool:
         """Whether the program is perfect on all the unseen worlds."""
-        return self.unseen_return >= PERFECT
+        return min([self.unseen_return, *self.elsewhere.values()]) >= PERFECT
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -135,6 +151,7 @@ class Solution:
             "program": self.program,
             "found": self.found,
             "return": self.unseen_return,
+            "elsewhere": self.elsewhere,
             "search_return": self.search_return,
             "evaluations": self.evaluations,
             "rollouts": self.rollouts,
@@ -142,7 +159,7 @@ class Solution:
             "solved": self.solved,
             "interrupted": self.interrupted,
             "worlds": self.worlds,
-            "config": asdict(self.config),
+            "config": self.config.plain(),
         }
 
 
@@ -156,11 +173,14 @@ class Run:
         self.config = config
         self.task = task or get(config.task)
         self.method: Method = get_method(config.method)
-        self.size = self.task.check_size(config.size)
-        self.objective = Objective(
-            self.task,
-            self.task.worlds(config.worlds or self.method.worlds, _SEARCH + config.seed, self.size),
-        )
+        self.sizes = tuple(self.task.check_size(size) for size in (config.size, *config.also))
+        """that of the search first, and all others"""
+        if len(set(self.sizes)) < len(self.sizes):
+            found = ", ".join(map(size_text, self.sizes))
+            raise ValueError(f"expected sizes that differ, the search's own among them; found {found}")
+        count = config.worlds or self.method.worlds
+        first, *others = (self.task.worlds(count, _SEARCH + config.seed, size) for size in self.sizes)
+        self.objective = Objective(self.task, first, tuple(others))
         self.origin = (
             None if config.origin is None else LANGUAGE.encode(tokens_of(parse(config.origin, LANGUAGE)))
         )
@@ -180,7 +200,7 @@ class Run:
         self.shortlist: dict[bytes, float] = {}
         self.history: list[dict[str, Any]] = []
         self.solved = False
-        self.trial = Trial(self.task, _CHECK + config.seed, self.size)
+        self.trial = Trial(self.task, _CHECK + config.seed, self.sizes)
         self._next_check = CHECK_EVERY
         self._in_a_row = 0
         self._begin: float | None = None
@@ -225,7 +245,7 @@ class Run:
             float(scores[top]),
             self.best[0],
             self.best[1],
-            self.objective.worlds.count,
+            self.objective.count,
             self.search,
             tried,
             scores,
@@ -248,7 +268,7 @@ class Run:
                 "round": self.round,
                 "evaluations": self.objective.evaluations,
                 "score": score,
-                "worlds": self.objective.worlds.count,
+                "worlds": self.objective.count,
                 "program": _text(program),
             }
         )
@@ -262,7 +282,7 @@ class Run:
         if returns.mean() >= PERFECT:
             self.solved = True
             return
-        enough = score < PERFECT and self.objective.worlds.count >= MOST_WORLDS
+        enough = score < PERFECT and self.objective.count >= MOST_WORLDS * len(self.sizes)
         if returns.mean() >= score or enough:
             return
         self.objective.add(worst(fresh, returns))
@@ -276,14 +296,13 @@ class Run:
 
     def state(self) -> State:
         """All that the rest of the search depends on, between two steps."""
-        worlds = self.objective.worlds
         return {
             **{name: getattr(self, name) for name in self._COUNTERS},
             "drawn": self.trial.drawn,
             "evaluations": self.objective.evaluations,
             "rollouts": self.objective.rollouts,
             "seconds": self._seconds,
-            "worlds": {name: getattr(worlds, name) for name in worlds._fields},
+            "worlds": [batch._asdict() for batch in (self.objective.worlds, *self.objective.elsewhere)],
             "known": [list(program) for program in self.objective.known],
             "best": None if self.best is None else list(self.best),
             "shortlist": [[list(program), score] for program, score in self.shortlist.items()],
@@ -299,15 +318,12 @@ class Run:
         for name in self._COUNTERS:
             setattr(self, name, state[name])
         self.trial.drawn = state["drawn"]
-        worlds = self.objective.worlds
-        self.objective = Objective(
-            self.task,
-            Worlds(
-                *(np.array(state["worlds"][name], getattr(worlds, name).dtype) for name in worlds._fields)
-            ),
-            state["evaluations"],
-            state["rollouts"],
+        like = self.objective.worlds
+        first, *others = (
+            Worlds(*(np.array(batch[name], getattr(like, name).dtype) for name in like._fields))
+            for batch in state["worlds"]
         )
+        self.objective = Objective(self.task, first, tuple(others), state["evaluations"], state["rollouts"])
         self.objective.recall(bytes(program) for program in state["known"])
         self._seconds_before = state["seconds"]
         self.best = state["best"] and (state["best"][0], np.array(state["best"][1], np.uint8))
@@ -328,22 +344,30 @@ class Run:
         if self.method.hunts and not interrupted:
             program = self.trial.simplified(program, self.objective, self.origin, self.config.seed)
         seconds = self._seconds
-        unseen = evaluate(
-            program[None], self.task, episodes=UNSEEN, seed=UNSEEN_SEEDS + self.config.seed, size=self.size
+        unseen, *elsewhere = (
+            evaluate(
+                program[None],
+                self.task,
+                episodes=UNSEEN_ELSEWHERE if number else UNSEEN,
+                seed=UNSEEN_SEEDS + self.config.seed,
+                size=size,
+            ).mean_return[0]
+            for number, size in enumerate(self.sizes)
         )
         return Solution(
             self.config,
             self.task,
             _text(program),
             float(self.objective.returns(program[None]).mean()),
-            float(unseen.mean_return[0]),
+            float(unseen),
             _text(found),
             evaluations,
             rollouts,
             seconds,
-            self.objective.worlds.count,
+            self.objective.count,
             interrupted,
             self.history,
+            {size_text(size): float(earned) for size, earned in zip(self.sizes[1:], elsewhere, strict=True)},
         )
 
 

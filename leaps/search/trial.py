@@ -4,6 +4,8 @@ A program that is perfect on the few worlds of its search may fail on others, an
 than another may be lucky.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,9 +17,13 @@ from leaps.tasks import Task
 
 Tokens = NDArray[np.uint8]
 """[length] a program"""
+Size = tuple[int, int]
+"""height and width"""
 
 CHECKED = 1000
 """fresh worlds on which a good program is checked"""
+CHECKED_ELSEWHERE = 100
+"""… of each other size that it has to hold at: large worlds take long"""
 CHECKS = 10
 """as often that must hold before it is believed to be perfect: one that fails once in a thousand worlds
 gets through a single check too often"""
@@ -32,20 +38,34 @@ SIMPLIFIED_ON = 100
 class Trial:
     """Worlds of a task that nobody has seen yet, each of which is used once."""
 
-    def __init__(self, task: Task, seed: int, size: tuple[int, int]) -> None:
-        self.task, self.seed, self.size = task, seed, size
+    def __init__(self, task: Task, seed: int, sizes: Sequence[Size]) -> None:
+        self.task, self.seed, self.sizes = task, seed, sizes
+        """sizes: that of the search first, and all others that a program has to hold at"""
         self.drawn = 0
         """worlds so far"""
 
-    def fresh(self, count: int) -> Worlds:
+    def fresh(self, count: int, size: Size | None = None) -> Worlds:
         first = self.drawn
         self.drawn += count
-        return self.task.worlds(count, self.seed, self.size, first=first)
+        return self.task.worlds(count, self.seed, size or self.sizes[0], first=first)
+
+    def _many(self, size: Size, times: int = 1) -> Worlds:
+        """As many fresh worlds as are worth a check, or several."""
+        return self.fresh(times * (CHECKED if size == self.sizes[0] else CHECKED_ELSEWHERE), size)
 
     def check(self, program: Tokens, objective: Objective) -> tuple[Worlds, NDArray[np.float64]]:
         """Draw fresh worlds until the program fails on some: the last of them, and what it earns there."""
+        for size in self.sizes:
+            worlds, returns = self._check_at(size, program, objective)
+            if returns.mean() < PERFECT:
+                break
+        return worlds, returns
+
+    def _check_at(
+        self, size: Size, program: Tokens, objective: Objective
+    ) -> tuple[Worlds, NDArray[np.float64]]:
         for _ in range(CHECKS):
-            worlds = self.fresh(CHECKED)
+            worlds = self._many(size)
             returns = objective.returns(program[None], worlds)[0]
             if returns.mean() < PERFECT:
                 break
@@ -53,31 +73,39 @@ class Trial:
 
     def best_of(self, programs: NDArray[np.uint8], objective: Objective) -> Tokens:
         """Choose among programs [n, length]; the first of equals."""
-        returns = objective.returns(programs, self.fresh(CHECKED))
-        chosen: Tokens = programs[int(returns.mean(axis=1).argmax())]
+        means = [objective.returns(programs, self._many(size)).mean(axis=1) for size in self.sizes]
+        chosen: Tokens = programs[int(np.mean(means, axis=0).argmax())]
         return chosen
 
     def is_better(self, program: Tokens, other: Tokens, objective: Objective) -> bool:
         """Compare two programs on many worlds; what may be luck is not better."""
-        worlds = self.fresh(CHECKS * CHECKED)
-        gains = objective.returns(program[None], worlds)[0] - objective.returns(other[None], worlds)[0]
+        batches = [self._many(size, CHECKS) for size in self.sizes]
+        one, two = (
+            np.concatenate([objective.returns(each[None], worlds)[0] for worlds in batches])
+            for each in (program, other)
+        )
+        gains = one - two
         return bool(gains.mean() > 3 * gains.std() / np.sqrt(len(gains)))
 
     def simplified(self, program: Tokens, objective: Objective, origin: Tokens | None, seed: int) -> Tokens:
         """Shorten a program, or take back edits of its origin, and believe that it is as good only if many
         fresh worlds agree.
         """
-        walked = Objective(self.task, Worlds.join([objective.worlds, self.fresh(SIMPLIFIED_ON)]))
+        more = Worlds.join([objective.worlds, self.fresh(SIMPLIFIED_ON)])
+        walked = Objective(self.task, more, objective.elsewhere)
         for attempt in range(SIMPLIFYING):
             if origin is None:
                 simpler = simplify(program, walked, seed + attempt)
             else:
                 simpler = return_to_origin(program, walked, origin, seed + attempt)
-            worlds, after = self.check(simpler, objective)
-            before = objective.returns(program[None], worlds)[0]
-            if after.mean() >= before.mean():
+            for size in self.sizes:
+                worlds, after = self._check_at(size, simpler, objective)
+                before = objective.returns(program[None], worlds)[0]
+                if after.mean() < before.mean():
+                    walked.add(worst(worlds, after - before))
+                    break
+            else:
                 return simpler
-            walked.add(worst(worlds, after - before))
         return program
 
 

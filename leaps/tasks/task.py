@@ -132,7 +132,8 @@ class Task:
             object.__setattr__(self, field, (int(size[0]), int(size[1])))
         if self.size[0] < self.smallest[0] or self.size[1] < self.smallest[1]:
             raise ValueError(
-                f"{self.name}: size must be at least smallest, {_by(self.smallest)}, found {_by(self.size)}"
+                f"{self.name}: size must be at least smallest, {size_text(self.smallest)}, "
+                f"found {size_text(self.size)}"
             )
         if self.memory < 0:
             raise ValueError(f"{self.name}: memory must be 0 or more, found {self.memory}")
@@ -181,14 +182,16 @@ class Task:
             return self.size
         height, width = size
         if not self.resizable and (height, width) != self.size:
-            raise ValueError(f"{self.name} is one fixed flat of {_by(self.size)}; found {_by(size)}")
+            raise ValueError(
+                f"{self.name} is one fixed flat of {size_text(self.size)}; found {size_text(size)}"
+            )
         if height < self.smallest[0] or width < self.smallest[1]:
             raise ValueError(
-                f"{self.name} needs at least {_by(self.smallest)} cells "
-                f"(with the border wall), found {_by(size)}"
+                f"{self.name} needs at least {size_text(self.smallest)} cells "
+                f"(with the border wall), found {size_text(size)}"
             )
         if max(size) > LARGEST:
-            raise ValueError(f"a world has at most {LARGEST} cells a side, found {_by(size)}")
+            raise ValueError(f"a world has at most {LARGEST} cells a side, found {size_text(size)}")
         return height, width
 
     def check_values(self, values: NDArray[np.float64]) -> None:
@@ -268,7 +271,7 @@ class Task:
                     draw(index, index + 1)
                 except ValueError as error:
                     flaw = flaw_of(worlds.world(index)) or str(error)
-                    place = f"world {first + index} of seed {seed}, {_by(size)}"
+                    place = f"world {first + index} of seed {seed}, {size_text(size)}"
                     raise ValueError(f"{self.name}: {place}: {flaw}") from None
             raise
         return worlds
@@ -332,7 +335,8 @@ def _look_at_value(task: Task, world: World, start: World) -> None:
         raise ValueError(f"{task.name}: a state's value must be a finite number, found {value!r}")
 
 
-def _by(size: tuple[int, int]) -> str:
+def size_text(size: tuple[int, int]) -> str:
+    """As people write it."""
     return f"{size[0]}x{size[1]}"
 
 

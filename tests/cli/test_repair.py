@@ -45,6 +45,16 @@ def test_json_is_one_object_with_both_programs(leaps: Leaps) -> None:
     assert found.summary() | {"seconds": 0} == said | {"seconds": 0, "config": found.summary()["config"]}
 
 
+def test_a_program_that_counts_is_mended_for_other_sizes(leaps: Leaps) -> None:
+    """Perfect at home; one edit, a loop that looks instead, makes it so at any size."""
+    counts = "DEF run m( REPEAT R=9 r( IF c( markersPresent c) i( putMarker i) move r) m)"
+    words = ("repair", "-e", counts, "-t", "top-off", "-n", "1")
+    assert leaps(*words, "--json").json["program"] == counts
+    said = " ".join(leaps(*words, "--also", "5x30").out.split())
+    assert "1.000 on 100 unseen worlds of 5x30" in said
+    assert "1 edit of 1 allowed" in said
+
+
 def test_a_file_is_read_and_another_is_written(leaps: Leaps, tmp_path: Path) -> None:
     (tmp_path / "mine.karel").write_text(FILLS_ELSEWHERE)
     done = leaps(

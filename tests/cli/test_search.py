@@ -116,6 +116,16 @@ def test_settings_reach_the_search(leaps: Leaps) -> None:
     assert len(report["program"].split()) <= 9
 
 
+def test_a_program_is_found_that_holds_at_other_sizes(leaps: Leaps, tmp_path: Path) -> None:
+    words = ("solve", "stair-climber", "--also", "9x9, 14x10", "--out", tmp_path / "found")
+    report = leaps(*words, "--json").json
+    assert report["config"]["also"] == [[9, 9], [14, 10]]
+    assert (report["solved"], report["elsewhere"]) == (True, {"9x9": 1.0, "14x10": 1.0})
+    shown = " ".join(leaps(*words).out.split())
+    for size in ("9x9", "14x10"):
+        assert f"1.000 on 100 unseen worlds of {size}" in shown
+
+
 def test_the_same_command_finds_the_same(leaps: Leaps) -> None:
     one, other = (leaps("solve", "top-off", "--budget", 500, "--json").json for _ in range(2))
     assert {**one, "seconds": 0} == {**other, "seconds": 0}
@@ -135,7 +145,10 @@ MISUSES = [
     (["maze", "--method", "luck"], "unknown method 'luck'; expected one of climbs"),
     (["maze", "--budget", "0"], "budget must be at least 1, found 0"),
     (["maze", "--budget", "many"], "--budget"),
-    (["maze", "--size", "large"], "expected HEIGHTxWIDTH"),
+    (["maze", "--size", "large"], "--size: expected HEIGHTxWIDTH"),
+    (["maze", "--also", "9x9,large"], "--also: expected HEIGHTxWIDTH such as 8x8, found 'large'"),
+    (["maze", "--also", ","], "--also: expected HEIGHTxWIDTH such as 8x8, found ''"),
+    (["maze", "--also", "8x8"], "expected sizes that differ, the search's own among them; found 8x8, 8x8"),
     (["maze", "--max-length", "3"], "max_length must be at least 5, found 3"),
     (["maze", "--seed", "-1"], "--seed"),
     (["maze", "--seeds", "0"], "--seeds"),

@@ -216,6 +216,16 @@ def test_a_program_is_judged_in_larger_worlds_that_it_never_saw(tmp_path: Path) 
     assert do(job).values["return"] == expected
 
 
+def test_a_program_that_had_to_hold_at_several_sizes_is_judged_at_yet_another(tmp_path: Path) -> None:
+    one = cell("generalization", "ours-sizes", "stair-climber", 2, size="20x20", budget=2000)
+    found = do(job_of(one, tmp_path)).values
+    assert found["search"]["elsewhere"] == {"9x9": 1.0, "16x16": 1.0, "40x40": 1.0}
+    settings: dict[str, Any] = {"seed": UNSEEN_SEEDS + 2}
+    for size, episodes, expected in (((20, 20), 100, "return"), (None, 1000, "return_at_own_size")):
+        judged = evaluate(found["program"], "stair-climber", episodes=episodes, size=size, **settings)
+        assert judged.mean_return[0] == found[expected]
+
+
 @pytest.mark.parametrize(("method", "options"), [("ours", {"budget": 500}), ("drl-abs", None)])
 def test_what_saw_some_configurations_is_judged_on_all(
     method: str, options: dict[str, int] | None, tmp_path: Path

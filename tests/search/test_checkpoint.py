@@ -33,6 +33,15 @@ def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
     return run
 
 
+def test_a_search_at_several_sizes_goes_on_at_all(tmp_path: Path) -> None:
+    config = SolveConfig("harvester", seed=2, budget=3000, also=((9, 9), (12, 17)))
+    put_aside(config, 6, tmp_path)
+    again = Run(config)
+    assert Checkpoints(again, tmp_path).resume()
+    assert [batch.size for batch in again.objective.elsewhere] == [(9, 9), (12, 17)]
+    assert_same(work(again), work(Run(config)))
+
+
 @pytest.mark.parametrize("method", [name for name in METHODS if not name.startswith("random")])
 def test_a_search_that_was_put_aside_finds_what_it_would_have_found(method: str, tmp_path: Path) -> None:
     config = SolveConfig("four-corner", method, 3, budget=2000)

@@ -155,6 +155,38 @@ def test_a_race_is_as_if_all_had_run_every_lap(name: str) -> None:
     assert level > 300
 
 
+@pytest.mark.parametrize("name", ["harvester", "top-off", "maze"])
+def test_worlds_of_other_sizes_count_as_much(name: str) -> None:
+    """Who keeps up at home is run in all of them; climbing, so that much is known without a run."""
+    task = get(name)
+    home, *others = (task.worlds(32, 5, size) for size in (None, (9, 9), (10, 14)))
+    neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=6)
+    tried, rival = Objective(task, home, tuple(others)), neighbourhood.fresh(1)[0]
+    assert tried.count == 96
+    dropped = level = 0
+    for _ in range(100):
+        drawn, _ = neighbourhood.draw(rival[None], 16)
+        found = tried.scores(drawn, rival)
+        alone = [Objective(task, batch).returns(drawn) for batch in (home, *others)]
+        its = Objective(task, home).returns(rival[None])[0]
+        behind = plain_race(alone[0], its) == DROPPED
+        means = np.concatenate(alone, axis=1).mean(axis=1)
+        np.testing.assert_array_equal(found, np.where(behind, DROPPED, means))
+        np.testing.assert_array_equal(tried.scores(drawn), means)
+        dropped += int(behind.sum())
+        level += int((found == tried.scores(rival[None])[0]).sum())
+        if found.max() >= tried.scores(rival[None])[0]:
+            rival = drawn[int(found.argmax())]
+    assert min(dropped, level) > 100
+
+
+def test_who_falls_behind_at_home_goes_nowhere_else() -> None:
+    tried = Objective(RIGHT, RIGHT.worlds(100, 0), (RIGHT.worlds(50, 0, (7, 7)),))
+    scores = tried.scores(tokens(BACK, WALK), rival=tokens(WALK)[0])
+    assert scores.tolist() == [DROPPED, 1.0]
+    assert tried.rollouts == 150 + 1
+
+
 def test_who_may_be_the_next_rival_is_not_run_again() -> None:
     tried = objective(100)
     assert tried.scores(tokens(WALK, STAY), rival=tokens(STEP)[0])[0] == 1.0
@@ -268,6 +300,17 @@ def test_more_worlds_come_first() -> None:
     assert tried.worlds.count == 37
     assert same(tried.worlds.take(slice(0, 7)), hard)
     assert same(tried.worlds.take(slice(7, 37)), before)
+
+
+def test_more_worlds_come_to_those_of_their_size() -> None:
+    tried = Objective(RIGHT, RIGHT.worlds(3, 0), (RIGHT.worlds(4, 0, (5, 5)), RIGHT.worlds(5, 0, (7, 7))))
+    home, small, large = tried.worlds, *tried.elsewhere
+    hard = RIGHT.worlds(2, 9, (7, 7))
+    tried.add(hard)
+    assert same(tried.worlds, home)
+    assert same(tried.elsewhere[0], small)
+    assert same(tried.elsewhere[1], Worlds.join([hard, large]))
+    assert tried.count == 14
 
 
 def test_scores_are_of_all_worlds_after_more_were_added() -> None:

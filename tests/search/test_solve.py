@@ -1,5 +1,6 @@
 """From a task to a program that holds, the same for the same seed, judged on worlds that nobody saw."""
 
+import json
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -109,6 +110,31 @@ def test_a_configuration_can_be_given_as_a_whole() -> None:
     config = SolveConfig("maze", seed=2)
     one, other = solve(config), solve("maze", seed=2)
     assert (one.config, one.program) == (other.config, other.program)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_program_holds_at_other_sizes_if_asked_to(seed: int) -> None:
+    """Harvester's fields are all alike, so that most programs that are perfect there count its rows."""
+    also = ((9, 9), (12, 17))
+    alone, held = (solve("harvester", seed=seed, also=sizes) for sizes in ((), also))
+    assert alone.solved
+    assert alone.elsewhere == {}
+    assert held.solved
+    assert (held.unseen_return, held.elsewhere) == (1.0, {"9x9": 1.0, "12x17": 1.0})
+    for size in also:
+        assert evaluate(held.program, "harvester", episodes=1, size=size).mean_return[0] == 1.0
+        assert evaluate(alone.program, "harvester", episodes=1, size=size).mean_return[0] < 1.0
+
+
+def test_a_program_that_fails_at_another_size_does_not_solve_the_task() -> None:
+    solution = solve("four-corner", seed=1, method="random-64", also=((9, 14),))
+    assert set(solution.elsewhere) == {"9x14"}
+    judged = evaluate(solution.program, "four-corner", episodes=100, seed=UNSEEN_SEEDS + 1, size=(9, 14))
+    assert solution.elsewhere["9x14"] == judged.mean_return[0]
+    perfect = replace(solution, unseen_return=1.0)
+    assert replace(perfect, elsewhere={"9x14": 1.0}).solved
+    assert not replace(perfect, elsewhere={"9x14": 0.99}).solved
+    assert not replace(perfect, unseen_return=0.9, elsewhere={"9x14": 1.0}).solved
 
 
 def test_another_size_of_world_is_searched_and_judged() -> None:
@@ -503,6 +529,9 @@ def test_edits_are_nothing_to_a_search_without_a_program_to_stay_close_to() -> N
         ({"origin": "DEF run m( m)"}, "token 3: found 'm\\)', expected an action"),
         ({"size": (3, 3)}, "maze needs at least 5x5 cells"),
         ({"task": "clean-house", "size": (8, 8)}, "clean-house is one fixed flat"),
+        ({"also": ((3, 3),)}, "maze needs at least 5x5 cells"),
+        ({"also": ((9, 9), (8, 8))}, "expected sizes that differ, .* found 8x8, 9x9, 8x8"),
+        ({"size": (9, 9), "also": ((7, 8), (7, 8))}, "expected sizes that differ, .* found 9x9, 7x8, 7x8"),
     ],
 )
 def test_a_bad_configuration_is_refused_with_what_was_expected(settings: dict[str, Any], said: str) -> None:
@@ -513,7 +542,10 @@ def test_a_bad_configuration_is_refused_with_what_was_expected(settings: dict[st
 def test_a_solution_sums_itself_up() -> None:
     solution = solve("stair-climber", seed=3)
     summary = solution.summary()
+    assert json.loads(json.dumps(summary)) == summary
     assert summary["return"] == solution.unseen_return
     assert summary["solved"] is True
     assert SolveConfig(**summary["config"]) == solution.config
+    config = SolveConfig("maze", size=(9, 9), also=((7, 8), (10, 10)))
+    assert SolveConfig(**config.plain()) == config
     assert get(summary["task"]).name == "stair-climber"

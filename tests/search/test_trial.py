@@ -8,7 +8,7 @@ from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search import trial
 from leaps.search.objective import Objective
-from leaps.search.trial import ADDED, CHECKED, CHECKS, Tokens, Trial, worst
+from leaps.search.trial import ADDED, CHECKED, CHECKED_ELSEWHERE, CHECKS, Tokens, Trial, worst
 from leaps.tasks import get
 
 MAZE, TOP_OFF = get("maze"), get("top-off")
@@ -32,11 +32,11 @@ def encoded(text: str, length: int = 45) -> Tokens:
 
 
 def maze(seed: int = 5) -> tuple[Trial, Objective]:
-    return Trial(MAZE, seed, (8, 8)), Objective(MAZE, MAZE.worlds(8, seed=1))
+    return Trial(MAZE, seed, [(8, 8)]), Objective(MAZE, MAZE.worlds(8, seed=1))
 
 
 def top_off() -> tuple[Trial, Objective]:
-    return Trial(TOP_OFF, 5, (12, 12)), Objective(TOP_OFF, TOP_OFF.worlds(8, seed=1))
+    return Trial(TOP_OFF, 5, [(12, 12)]), Objective(TOP_OFF, TOP_OFF.worlds(8, seed=1))
 
 
 def test_no_world_is_drawn_twice() -> None:
@@ -113,6 +113,61 @@ def test_what_is_simpler_and_fails_elsewhere_is_not_believed(monkeypatch: pytest
     monkeypatch.setattr(trial, "simplify", too_simple)
     assert np.array_equal(on_trial.simplified(encoded(TOPS), objective, None, 0), encoded(TOPS))
     assert walked == [108, 124, 140]  # the worlds that told are looked at next time
+
+
+# At several sizes
+
+NINE = "DEF run m( REPEAT R=9 r( IF c( markersPresent c) i( putMarker i) move r) m)"
+"""tops off what lies in a world of 12x12, and no further"""
+
+
+HALF = "DEF run m( move WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
+"""passes over the first cell, and does the rest at any size"""
+
+
+def sizes() -> tuple[Trial, Objective]:
+    elsewhere = (TOP_OFF.worlds(8, 1, (9, 12)), TOP_OFF.worlds(8, 1, (5, 30)))
+    return Trial(TOP_OFF, 5, [(12, 12), (9, 12), (5, 30)]), Objective(
+        TOP_OFF, TOP_OFF.worlds(8, 1), elsewhere
+    )
+
+
+def test_what_holds_at_one_size_is_checked_at_the_next() -> None:
+    on_trial, objective = sizes()
+    worlds, returns = on_trial.check(encoded(NINE), objective)
+    assert worlds.size == (5, 30)
+    assert returns.mean() < 1.0
+    assert on_trial.drawn == CHECKS * CHECKED + CHECKS * CHECKED_ELSEWHERE + CHECKED_ELSEWHERE
+    worlds, returns = on_trial.check(encoded(TOPS), objective)
+    assert (worlds.size, returns.min()) == ((5, 30), 1.0)
+
+
+def test_what_holds_at_all_sizes_is_better() -> None:
+    on_trial, objective = sizes()
+    assert np.array_equal(
+        on_trial.best_of(np.stack([encoded(NINE), encoded(TOPS)]), objective), encoded(TOPS)
+    )
+    assert on_trial.is_better(encoded(TOPS), encoded(NINE), objective)
+    on_trial, objective = top_off()
+    assert np.array_equal(
+        on_trial.best_of(np.stack([encoded(NINE), encoded(TOPS)]), objective), encoded(NINE)
+    )
+    assert not on_trial.is_better(encoded(TOPS), encoded(NINE), objective)
+
+
+def test_what_is_simpler_and_fails_at_another_size_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_trial, objective = sizes()
+    walked: list[list[int]] = []
+
+    def too_simple(program: Tokens, on: Objective, seed: int) -> Tokens:  # noqa: ARG001
+        walked.append([on.worlds.count, *(batch.count for batch in on.elsewhere)])
+        return encoded(NINE)
+
+    monkeypatch.setattr(trial, "simplify", too_simple)
+    assert np.array_equal(on_trial.simplified(encoded(TOPS), objective, None, 0), encoded(TOPS))
+    assert walked == [[108, 8, 8], [108, 8, 24], [108, 8, 40]]
+    # Nor where the program that is to become simpler is not perfect itself, and less so at home.
+    assert np.array_equal(on_trial.simplified(encoded(HALF), objective, None, 0), encoded(HALF))
 
 
 def test_the_worst_worlds_come_first() -> None:
