@@ -34,6 +34,8 @@ NAME = 64
 METHODS = ("climbs", "cem", "hc", "cebs", "random-64")
 BUDGET = 1_000_000
 """evaluations of the longest search"""
+ALSO = 4
+"""other sizes of worlds at which its program may have to hold"""
 PLACED, SHOWN_AT_ONCE, WALK = 16, 6, 21
 """programs placed on the map, rollouts shown, and programs decoded on a walk, in one request"""
 
@@ -131,13 +133,10 @@ class Fields:
         """The size asked for, or the task's own."""
         if not self.has("size"):
             return task.size
-        return fitting(task, self.plain_size())
-
-    def plain_size(self) -> tuple[int, int]:
-        value = self.values.get("size")
+        value = self.values["size"]
         if not isinstance(value, list) or len(value) != 2:
             raise RequestError(f"size: expected [height, width], found {reprlib.repr(value)}")
-        return _integer(value[0], "height", 3, SIDE), _integer(value[1], "width", 3, SIDE)
+        return fitting(task, _sides(*value))
 
     def world(self) -> World:
         """A world drawn by hand."""
@@ -212,6 +211,7 @@ class SearchRequest:
     seed: int
     budget: int | None
     size: tuple[int, int] | None
+    also: tuple[tuple[int, int], ...] = ()
 
 
 def read_search(query: Mapping[str, str], own: Mapping[str, str] | None = None) -> SearchRequest:
@@ -222,13 +222,9 @@ def read_search(query: Mapping[str, str], own: Mapping[str, str] | None = None) 
             if not re.fullmatch(r"[0-9]{1,12}", values[name]):
                 raise RequestError(f"{name}: expected a whole number, found {reprlib.repr(values[name])}")
             values[name] = int(values[name])
-    if "size" in values:
-        match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", values["size"])
-        if not match:
-            raise RequestError(
-                f"size: expected HEIGHTxWIDTH such as 8x8, found {reprlib.repr(values['size'])}"
-            )
-        values["size"] = [int(match[1]), int(match[2])]
+    also = [_size(each.strip(), "also") for each in values.get("also", "").split(",") if each.strip()]
+    if len(also) > ALSO:
+        raise RequestError(f"also: expected at most {ALSO} sizes, found {len(also)}")
     fields = Fields(values, own or {})
     method = fields.text("method") if fields.has("method") else METHODS[0]
     if method not in METHODS:
@@ -238,5 +234,17 @@ def read_search(query: Mapping[str, str], own: Mapping[str, str] | None = None) 
         method,
         fields.seed(),
         fields.integer("budget", 1, BUDGET) if fields.has("budget") else None,
-        fields.plain_size() if fields.has("size") else None,
+        _size(values["size"], "size") if "size" in values else None,
+        tuple(also),
     )
+
+
+def _size(text: str, name: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
+    if not match:
+        raise RequestError(f"{name}: expected HEIGHTxWIDTH such as 8x8, found {reprlib.repr(text)}")
+    return _sides(int(match[1]), int(match[2]))
+
+
+def _sides(height: Any, width: Any) -> tuple[int, int]:
+    return _integer(height, "height", 3, SIDE), _integer(width, "width", 3, SIDE)

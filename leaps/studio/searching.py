@@ -62,7 +62,11 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
 
     parallel.set_threads(1)
     torch.set_num_threads(1)
-    run = Run(SolveConfig(request.task, request.method, request.seed, request.budget, request.size))
+    run = Run(
+        SolveConfig(
+            request.task, request.method, request.seed, request.budget, request.size, also=request.also
+        )
+    )
     teller = Teller(plane)
     begin = told = time.monotonic()
     while not run.finished and time.monotonic() - begin < LONGEST:
@@ -74,6 +78,7 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
     return {
         "program": indented(solution.program),
         "return": solution.unseen_return,
+        "elsewhere": solution.elsewhere,
         "search_return": solution.search_return,
         "evaluations": solution.evaluations,
         "seconds": round(solution.seconds, 3),
@@ -153,9 +158,10 @@ class Searches:
 
     async def events(self, request: SearchRequest, plane: "Plane | None") -> AsyncGenerator[Event | None]:
         """Search, and say what happens; None after a silence. Who stops asking ends the search."""
-        if request.size is not None:
+        if sizes := [size for size in (request.size, *request.also) if size is not None]:
             try:
-                fitting(get(request.task), request.size)
+                for size in sizes:
+                    fitting(get(request.task), size)
             except (ValueError, OSError) as error:  # its file may have been edited just now
                 yield "problem", {"error": str(error)}
                 return

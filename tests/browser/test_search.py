@@ -40,6 +40,19 @@ def test_a_search_is_watched_and_stopped(page: Page, studio: Served) -> None:
     expect(page.get_by_test_id("search-start")).to_be_visible()
 
 
+def test_a_search_for_a_program_that_holds_at_other_sizes(page: Page, studio: Served) -> None:  # noqa: ARG001
+    page.get_by_test_id("mode-search").click()
+    page.get_by_test_id("search-also").fill("9x9, 14×10")
+    search(page, "stair-climber", "climbs", 10_000)
+    state = page.get_by_test_id("search-state")
+    expect(state).to_contain_text("Solved after", timeout=60_000)
+    expect(state).to_contain_text("on unseen worlds, 1.000 at 9x9, 1.000 at 14x10.")
+    page.get_by_test_id("search-also").fill("9x9, large")
+    page.get_by_test_id("search-start").click()
+    expect(state).to_contain_text("Also at: expected sizes such as 16x16, 40x40, found “large”.")
+    expect(state).to_have_attribute("data-state", "failed")
+
+
 def test_a_search_ends_when_its_page_is_closed(page: Page, studio: Served) -> None:
     search(page, "one-stroke", "hc", 1_000_000)
     (process,) = until(studio.searches, "a search")

@@ -233,6 +233,9 @@ def test_a_search_is_asked_for_in_an_address() -> None:
     assert read_search({"task": "maze"}) == SearchRequest("maze", "climbs", 0, None, None)
     everything = {"task": "maze", "method": "cem", "seed": "3", "budget": "1000", "size": "8x9", "token": "x"}
     assert read_search(everything) == SearchRequest("maze", "cem", 3, 1000, (8, 9))
+    assert read_search({"task": "maze", "also": "9x9"}).also == ((9, 9),)
+    assert read_search({"task": "maze", "also": " 9x9, 100x20,"}).also == ((9, 9), (100, 20))
+    assert read_search({"task": "maze", "also": ""}).also == ()
 
 
 def test_a_search_for_a_task_of_ones_own_can_be_called_elsewhere(
@@ -262,6 +265,12 @@ def test_a_search_for_a_task_of_ones_own_can_be_called_elsewhere(
         {"size": "8x"},
         {"size": "101x8"},
         {"size": "8x8x8"},
+        {"size": ""},
+        {"also": "8"},
+        {"also": "9x9;10x10"},
+        {"also": "9x9,101x9"},
+        {"also": "9x9,2x9"},
+        {"also": "9x9,10x10,11x11,12x12,13x13"},
     ],
 )
 def test_a_search_that_makes_no_sense_is_refused(change: dict[str, str]) -> None:

@@ -130,13 +130,29 @@ def test_a_process_that_dies_is_a_problem_and_stopping_is_none() -> None:
     asyncio.run(bounded())
 
 
-def test_a_size_that_the_task_does_not_have_is_a_problem() -> None:
+@pytest.mark.parametrize(("size", "also"), [((9, 9), ()), (None, ((9, 9),))])
+def test_a_size_that_the_task_does_not_have_is_a_problem(
+    size: tuple[int, int] | None, also: tuple[tuple[int, int], ...]
+) -> None:
     async def scene() -> list[Any]:
-        return await everything(Searches(), SearchRequest("clean-house", "cem", 0, 10, (9, 9)), None)
+        return await everything(Searches(), SearchRequest("clean-house", "cem", 0, 10, size, also), None)
 
     ((name, said),) = asyncio.run(scene())
     assert name == "problem"
     assert "one fixed flat of 14x22" in said["error"]
+
+
+def test_a_program_is_found_that_holds_at_other_sizes() -> None:
+    async def scene(also: tuple[tuple[int, int], ...]) -> Any:
+        request = SearchRequest("stair-climber", "climbs", 0, 10_000, None, also)
+        return (await everything(Searches(), request, None))[-1]
+
+    name, end = asyncio.run(scene(((9, 9), (14, 10))))
+    assert (name, end["solved"]) == ("end", True)
+    assert end["elsewhere"] == {"9x9": 1.0, "14x10": 1.0}
+    name, said = asyncio.run(scene(((9, 9), (9, 9))))
+    assert name == "problem"
+    assert "expected sizes that differ" in said["error"]
 
 
 def say_nothing(*_: object) -> None:

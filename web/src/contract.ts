@@ -137,6 +137,8 @@ export interface SearchStep {
 export interface SearchEnd {
   program: string;
   return: number;
+  /** by size, if its program was to hold at others */
+  elsewhere: Record<string, number>;
   search_return: number;
   evaluations: number;
   seconds: number;

@@ -1,6 +1,7 @@
 // Start a search and watch it: its curve, its population on the map, its best program.
 
 import { useId } from "preact/hooks";
+import type { SearchEnd } from "../contract";
 import { load, mode } from "../document";
 import { decimals } from "../score/Score";
 import { LatentMap } from "../space/LatentMap";
@@ -11,10 +12,11 @@ import { NumberField } from "../ui/NumberField";
 import { TaskChoice } from "../watch/Watch";
 import { Curve } from "./Curve";
 import { diffLines } from "./diff";
-import { budget, METHODS, MOST, method, search, searching, searchSeed, start, stop } from "./searching";
+import { also, budget, METHODS, MOST, method, search, searching, searchSeed, start, stop } from "./searching";
 
 export function SearchMode() {
   const id = useId();
+  const alsoId = useId();
   const found = search.value;
   return (
     <section class="panel watch" aria-labelledby="search-title">
@@ -60,6 +62,21 @@ export function SearchMode() {
             searchSeed.value = value;
           }}
         />
+        <span class="field">
+          <label for={alsoId}>Also at</label>
+          <input
+            id={alsoId}
+            type="text"
+            data-testid="search-also"
+            class="sizes"
+            placeholder="e.g. 16x16, 40x40"
+            title="Other sizes of worlds at which the program has to hold"
+            value={also.value}
+            onInput={(event) => {
+              also.value = event.currentTarget.value;
+            }}
+          />
+        </span>
         {searching.value ? (
           <Button main testid="search-stop" onClick={stop}>
             Stop
@@ -101,8 +118,13 @@ function stateLine(): string {
     case "failed":
       return found.problem ?? "The search failed.";
     case "ended":
-      return `${found.end?.solved ? "Solved" : "Done"} after ${tried} programs in ${found.end?.seconds.toFixed(1)} s: ${decimals(found.end?.return)} on unseen worlds.`;
+      return `${found.end?.solved ? "Solved" : "Done"} after ${tried} programs in ${found.end?.seconds.toFixed(1)} s: ${decimals(found.end?.return)} on unseen worlds${elsewhere(found.end)}.`;
   }
+}
+
+function elsewhere(end: SearchEnd | null): string {
+  const sizes = Object.entries(end?.elsewhere ?? {});
+  return sizes.map(([size, earned]) => `, ${decimals(earned)} at ${size}`).join("");
 }
 
 export function SearchBest() {

@@ -18,6 +18,8 @@ export const MOST = 1_000_000;
 export const method = signal<string>("climbs");
 export const searchSeed = signal(0);
 export const budget = signal(50_000);
+/** other sizes at which the program has to hold, as they are typed: "16x16, 40x40" */
+export const also = signal("");
 
 export interface Search {
   task: string;
@@ -48,17 +50,22 @@ export async function start(): Promise<void> {
     budget: String(budget.value),
   });
   if (size.value) asked.set("size", size.value.join("x"));
+  const sizes = also.value.replaceAll(/[X×]/g, "x").split(",").map((each) => each.trim());
+  const others = sizes.filter((each) => each !== "");
+  const wrong = others.find((each) => !/^\d{1,3}x\d{1,3}$/.test(each));
+  if (others.length) asked.set("also", others.join(","));
   search.value = {
     task: taskName.value,
-    state: "running",
+    state: wrong === undefined ? "running" : "failed",
     curve: [],
     last: null,
     population: [],
     program: "",
     before: "",
     end: null,
-    problem: null,
+    problem: wrong === undefined ? null : `Also at: expected sizes such as 16x16, 40x40, found “${wrong}”.`,
   };
+  if (wrong !== undefined) return;
   const update = (change: Partial<Search>): void => {
     if (stopper === mine && search.value) search.value = { ...search.value, ...change };
   };
