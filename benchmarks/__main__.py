@@ -286,7 +286,7 @@ def bench_updates(device: str = "cuda") -> None:
         return best(some) / 8
 
     quick, slow = updates(type(trainer.model)), updates(SAC)
-    report("hrl on TopOff, an update on a GPU", f"{quick * 1e3:.2f} ms", "", None)
+    report(f"hrl on TopOff, an update, {device}", f"{quick * 1e3:.2f} ms", "", None)
     report("… the library's ÷ ours", f"{slow / quick:.1f}", "", None)
 
 

@@ -200,7 +200,8 @@ def record(
     def place(points: NDArray[Any]) -> NDArray[np.float32]:
         return plane.place(space.latent(points))
 
-    objective = Objective(run.task, run.objective.worlds)  # not to be counted among the search's rollouts
+    # Another, as its rollouts are not to be counted among the search's.
+    objective = Objective(run.task, run.objective.worlds, run.objective.elsewhere)
     populations, centres, scores, best = [], [], [], []
     while not run.finished:
         step = run.step()

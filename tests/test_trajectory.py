@@ -141,6 +141,16 @@ def test_the_truth_is_where_its_program_is_seen(recorded: Trajectory, space: Spa
     assert (recorded.truth_program, recorded.truth_return) == (STAIRS, 1.0)
 
 
+def test_returns_are_of_worlds_of_all_sizes(config: SolveConfig, space: Space) -> None:
+    counts = "DEF run m( REPEAT R=3 r( turnLeft move turnRight move r) m)"
+    at_two = replace(config, budget=POPULATION, also=((30, 30),))
+    found = record(at_two, space, counts, programs=300)
+    expected = Run(at_two).objective.returns(LANGUAGE.encode(counts.split())[None]).mean()
+    assert found.truth_return == pytest.approx(expected)
+    alone = record(replace(at_two, also=()), space, counts, programs=300)
+    assert alone.truth_return != found.truth_return
+
+
 def test_the_same_seed_is_the_same_trajectory(
     config: SolveConfig, recorded: Trajectory, space: Space
 ) -> None:

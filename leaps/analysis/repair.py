@@ -6,9 +6,8 @@ from typing import Any
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_line
-from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 from leaps.karel.world import LANGUAGE
-from leaps.search.solve import Listener, Run, Solution, SolveConfig, work
+from leaps.search.solve import Listener, Run, Solution, SolveConfig, judge, work
 from leaps.tasks import Task
 
 BUDGET = 500_000
@@ -22,6 +21,8 @@ class Repair:
     original: str
     original_return: float
     """on the unseen worlds that what was found is judged on, too"""
+    original_elsewhere: dict[str, float]
+    """… by size, on those of each other size that the program was to hold at"""
     edits: int
     """statements that differ"""
     solution: Solution
@@ -35,6 +36,7 @@ class Repair:
         return self.solution.summary() | {
             "original": self.original,
             "original_return": self.original_return,
+            "original_elsewhere": self.original_elsewhere,
             "edits": self.edits,
         }
 
@@ -48,7 +50,7 @@ def repair(
     1
 
     An edit adds, removes or changes a statement (`leaps.dsl.edit`). Edits that turn out to make no difference
-    are taken back. settings: seed, budget and size of SolveConfig.
+    are taken back. settings: seed, budget, size and also of SolveConfig.
     """
     tree = parse(program, LANGUAGE) if isinstance(program, str) else program
     original, name = to_line(tree), task if isinstance(task, str) else task.name
@@ -61,12 +63,11 @@ def repaired(solution: Solution) -> Repair:
     config = solution.config
     assert config.origin is not None
     before = parse(config.origin, LANGUAGE)
-    judged = evaluate(
-        before, solution.task, episodes=UNSEEN, seed=UNSEEN_SEEDS + config.seed, size=config.size
-    )
+    earned, elsewhere = judge(before, solution.task, config)
     return Repair(
         config.origin,
-        float(judged.mean_return[0]),
+        earned,
+        elsewhere,
         edit_distance(before, parse(solution.program, LANGUAGE), LANGUAGE),
         solution,
     )

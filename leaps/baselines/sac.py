@@ -19,7 +19,7 @@ from torch.nn.functional import mse_loss
 from leaps.baselines.replay import Batch, BitReplay
 
 BEFORE_RECORDING = 3
-"""updates that are done one operation at a time, so that everything is where it stays"""
+"""updates that are done before one is recorded, so that everything is where it stays"""
 
 NOT_ZERO = 1e-6
 """the library's: keeps the logarithm of how much an action was squashed finite"""
@@ -123,17 +123,17 @@ class BriskSAC(SAC):
             for optimizer in self._optimizers:
                 _make_recordable(optimizer)
         self._updates_seen += 1
-        with _fast_products(), torch._dynamo.config.patch(suppress_errors=True):  # no compiler: as it is
+        with _fast_products(), compiling() as fuse:
             aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             aside.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(aside):
-                self._update(batch, torch.compile)
+                self._update(batch, fuse)
             torch.cuda.current_stream().wait_stream(aside)
             if self._updates_seen == BEFORE_RECORDING:
                 self._batch = tuple(tensor.clone() for tensor in batch)
                 recording = torch.cuda.CUDAGraph()
                 with torch.cuda.graph(recording):
-                    self._update(self._batch, torch.compile)
+                    self._update(self._batch, fuse)
                 self._recording = recording
 
     def forget_recording(self) -> None:
@@ -141,7 +141,7 @@ class BriskSAC(SAC):
         self._recording, self._batch, self._updates_seen = None, (), 0
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
-                group |= {"capturable": False, "foreach": None}
+                group |= {"capturable": False, "foreach": None, "fused": None}
 
     @property
     def _optimizers(self) -> tuple[torch.optim.Optimizer, ...]:
@@ -163,6 +163,17 @@ def _descend(
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.grad = gradient.contiguous()  # as the weights are
     fuse(optimizer.step)()
+
+
+@contextmanager
+def compiling(backend: Any = "inductor") -> Iterator[Fuse]:
+    """Fuse with torch's compiler; where that doesn't work, as without a C compiler, leave all as it is.
+
+    A process may train one policy after another. Each has its own optimizers, which are compiled anew, and
+    maybe other sizes, and so the compiler must not give up after its usual eight variants of a function.
+    """
+    with torch._dynamo.config.patch(suppress_errors=True, recompile_limit=10_000):
+        yield lambda function: torch.compile(function, dynamic=False, backend=backend)
 
 
 @contextmanager

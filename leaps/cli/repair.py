@@ -25,7 +25,7 @@ from leaps.cli.app import (
     print_json,
     read_program,
 )
-from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_elsewhere
+from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_returns
 from leaps.dsl.text import parse, to_indented, to_line
 from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE
@@ -96,10 +96,11 @@ def print_repair(found: "Repair", to: Path | None) -> None:
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     table.add_row("task", f"{solution.config.task}, seed {solution.config.seed}")
-    table.add_row("before", f"{found.original_return:.3f} on 1,000 unseen worlds")
+    before = f"{found.original_return:.3f} on 1,000 unseen worlds"
+    add_returns(table, "before", before, found.original_elsewhere)
+    after = f"[bold]{solution.unseen_return:.3f}[/bold] on the same"
     word = ": [green]solved[/green]" if solution.solved else ""
-    table.add_row("after", f"[bold]{solution.unseen_return:.3f}[/bold] on the same{word}")
-    add_elsewhere(table, solution)
+    add_returns(table, "after", after, solution.elsewhere, word)
     many = "edit" if found.edits == 1 else "edits"
     table.add_row("changed", f"{found.edits} {many} of {solution.config.edits} allowed")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")

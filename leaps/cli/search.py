@@ -205,9 +205,9 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     table.add_column(overflow="fold")
     config = solution.config
     table.add_row("task", f"{config.task}, {config.method}, seed {config.seed}")
-    word = "[green]solved[/green]" if solution.solved else "not solved"
-    table.add_row("return", f"[bold]{solution.unseen_return:.3f}[/bold] on 1,000 unseen worlds: {word}")
-    add_elsewhere(table, solution)
+    word = ": [green]solved[/green]" if solution.solved else ": not solved"
+    earned = f"[bold]{solution.unseen_return:.3f}[/bold] on 1,000 unseen worlds"
+    add_returns(table, "return", earned, solution.elsewhere, word)
     table.add_row("", f"{solution.search_return:.3f} on the search's own {solution.worlds}")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
@@ -217,10 +217,13 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     out.print(Columns([panel, table], padding=(0, 3)))
 
 
-def add_elsewhere(table: Table, solution: "Solution") -> None:
-    """Say what a program earns at the other sizes that it was to hold at."""
-    for size, earned in solution.elsewhere.items():
-        table.add_row("", f"[bold]{earned:.3f}[/bold] on 100 unseen worlds of {size}")
+def add_returns(table: Table, what: str, earned: str, elsewhere: dict[str, float], word: str = "") -> None:
+    """Say what a program earns, also at the other sizes that it was to hold at, and a word on all of it."""
+    lines = [earned, *(f"[bold]{other:.3f}[/bold] at {size}" for size, other in elsewhere.items())]
+    lines[-1] += word
+    for line in lines:
+        table.add_row(what, line)
+        what = ""
 
 
 def summary_of(solutions: "list[Solution]") -> dict[str, Any]:
@@ -229,10 +232,16 @@ def summary_of(solutions: "list[Solution]") -> dict[str, Any]:
         "method": solutions[0].config.method,
         "seeds": len(solutions),
         "return": mean(solution.unseen_return for solution in solutions),
+        "elsewhere": elsewhere_of(solutions),
         "search_return": mean(solution.search_return for solution in solutions),
         "solved": sum(solution.solved for solution in solutions),
         "runs": [solution.summary() for solution in solutions],
     }
+
+
+def elsewhere_of(solutions: "list[Solution]") -> dict[str, float]:
+    """By size, on average."""
+    return {size: mean(solution.elsewhere[size] for solution in solutions) for size in solutions[0].elsewhere}
 
 
 def print_summary(solutions: "list[Solution]") -> None:
@@ -241,7 +250,9 @@ def print_summary(solutions: "list[Solution]") -> None:
     solved = sum(solution.solved for solution in solutions)
     out.print(
         f"[bold]{mean(returns):.3f}[/bold] on unseen worlds on average (lowest {min(returns):.3f}); "
-        f"{solved} of {len(solutions)} solved; {evaluations[len(evaluations) // 2]:,} evaluations (median), "
+        + "".join(f"{earned:.3f} at {size}; " for size, earned in elsewhere_of(solutions).items())
+        + f"{solved} of {len(solutions)} solved; "
+        f"{evaluations[len(evaluations) // 2]:,} evaluations (median), "
         f"{mean(solution.seconds for solution in solutions):.1f} s on average"
     )
 

@@ -66,14 +66,19 @@ class Objective:
     def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
         """[programs, worlds] what programs [n, length] earn, on all worlds unless others are given."""
         compiled = compile_karel(tokens)
-        batches = (self.worlds, *self.elsewhere) if worlds is None else (worlds,)
+        batches = self.batches if worlds is None else (worlds,)
         returns = [self._run(compiled, batch).returns for batch in batches]
         return np.concatenate(returns, axis=1)  # type: ignore[arg-type]
 
     @property
-    def count(self) -> int:
+    def batches(self) -> tuple[Worlds, ...]:
         """Worlds of all sizes."""
-        return self.worlds.count + sum(batch.count for batch in self.elsewhere)
+        return self.worlds, *self.elsewhere
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return sum(batch.count for batch in self.batches)
 
     def _run_everywhere(self, compiled: Compiled, needed: NDArray[np.float64] | None = None) -> Found:
         """Run programs in all worlds. Those that fall behind in the first batch see no other."""

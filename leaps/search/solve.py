@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
+from numbers import Integral
 from threading import Event
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from leaps import parallel
 from leaps.dsl.mask import SHORTEST
-from leaps.dsl.syntax import tokens_of
+from leaps.dsl.syntax import Program, tokens_of
 from leaps.dsl.text import parse
 from leaps.embedding.fast_decoder import LONGEST
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
@@ -28,6 +29,7 @@ from leaps.tasks.task import size_text
 CHECK_EVERY = 10_000
 """evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
 MOST_WORLDS = 256
+"""of a size, unless they break a program that is perfect on all others"""
 UNSEEN_ELSEWHERE = 100
 """worlds of each other size on which a program is judged in the end"""
 SHORTLIST = 16
@@ -62,8 +64,12 @@ class SolveConfig:
 
     def __post_init__(self) -> None:
         # JSON, which a configuration may come from, has lists.
-        object.__setattr__(self, "size", self.size and tuple(self.size))
-        object.__setattr__(self, "also", tuple(tuple(size) for size in self.also))
+        if self.size is not None:
+            object.__setattr__(self, "size", _pair(self.size, "size"))
+        also: Any = self.also
+        if not isinstance(also, list | tuple):
+            raise ValueError(f"also: expected sizes such as [(16, 16)], found {also!r}")
+        object.__setattr__(self, "also", tuple(_pair(size, "also") for size in also))
         method = get_method(self.method)
         if self.origin is not None:
             if not method.repairs:
@@ -86,8 +92,15 @@ class SolveConfig:
 
     def plain(self) -> dict[str, Any]:
         """As JSON gives it back."""
-        said: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        said: dict[str, Any] = json.loads(json.dumps(asdict(self), default=int))  # numpy has its own
         return said
+
+
+def _pair(size: Any, name: str) -> Size:
+    """Height and width, whatever they came in."""
+    if not isinstance(size, list | tuple) or len(size) != 2 or not all(isinstance(n, Integral) for n in size):
+        raise ValueError(f"{name}: expected height and width such as (8, 8), found {size!r}")
+    return int(size[0]), int(size[1])
 
 
 @dataclass(frozen=True)
@@ -176,8 +189,11 @@ class Run:
         self.sizes = tuple(self.task.check_size(size) for size in (config.size, *config.also))
         """that of the search first, and all others"""
         if len(set(self.sizes)) < len(self.sizes):
-            found = ", ".join(map(size_text, self.sizes))
-            raise ValueError(f"expected sizes that differ, the search's own among them; found {found}")
+            also = ", ".join(map(size_text, self.sizes[1:]))
+            raise ValueError(
+                "also: expected sizes that differ, and from the search's own "
+                f"{size_text(self.sizes[0])}; found {also}"
+            )
         count = config.worlds or self.method.worlds
         first, *others = (self.task.worlds(count, _SEARCH + config.seed, size) for size in self.sizes)
         self.objective = Objective(self.task, first, tuple(others))
@@ -278,14 +294,22 @@ class Run:
         assert self.best is not None
         self._next_check = self.objective.evaluations + CHECK_EVERY
         score, program = self.best
-        fresh, returns = self.trial.check(program, self.objective)
-        if returns.mean() >= PERFECT:
-            self.solved = True
+        perfect, breaking = True, list[Worlds]()
+        for batch in self.objective.batches:
+            fresh, returns = self.trial.check(program, batch.size, self.objective)
+            if returns.mean() >= PERFECT:
+                continue
+            perfect = False
+            if self.config.also:  # what it is believed to earn at this size
+                score = float(self.objective.returns(program[None], batch).mean())
+            enough = score < PERFECT and batch.count >= MOST_WORLDS
+            if returns.mean() < score and not enough:
+                breaking.append(worst(fresh, returns))
+        self.solved = perfect
+        if not breaking:
             return
-        enough = score < PERFECT and self.objective.count >= MOST_WORLDS * len(self.sizes)
-        if returns.mean() >= score or enough:
-            return
-        self.objective.add(worst(fresh, returns))
+        for worlds in breaking:
+            self.objective.add(worlds)
         self.search.worlds_changed()
         # What was best on fewer worlds is compared anew.
         known = np.stack([np.frombuffer(key, np.uint8) for key in self.shortlist])
@@ -302,7 +326,7 @@ class Run:
             "evaluations": self.objective.evaluations,
             "rollouts": self.objective.rollouts,
             "seconds": self._seconds,
-            "worlds": [batch._asdict() for batch in (self.objective.worlds, *self.objective.elsewhere)],
+            "worlds": [batch._asdict() for batch in self.objective.batches],
             "known": [list(program) for program in self.objective.known],
             "best": None if self.best is None else list(self.best),
             "shortlist": [[list(program), score] for program, score in self.shortlist.items()],
@@ -344,22 +368,13 @@ class Run:
         if self.method.hunts and not interrupted:
             program = self.trial.simplified(program, self.objective, self.origin, self.config.seed)
         seconds = self._seconds
-        unseen, *elsewhere = (
-            evaluate(
-                program[None],
-                self.task,
-                episodes=UNSEEN_ELSEWHERE if number else UNSEEN,
-                seed=UNSEEN_SEEDS + self.config.seed,
-                size=size,
-            ).mean_return[0]
-            for number, size in enumerate(self.sizes)
-        )
+        unseen, elsewhere = judge(program[None], self.task, self.config)
         return Solution(
             self.config,
             self.task,
             _text(program),
             float(self.objective.returns(program[None]).mean()),
-            float(unseen),
+            unseen,
             _text(found),
             evaluations,
             rollouts,
@@ -367,8 +382,21 @@ class Run:
             self.objective.count,
             interrupted,
             self.history,
-            {size_text(size): float(earned) for size, earned in zip(self.sizes[1:], elsewhere, strict=True)},
+            elsewhere,
         )
+
+
+def judge(
+    program: Program | NDArray[np.uint8], task: Task, config: SolveConfig
+) -> tuple[float, dict[str, float]]:
+    """What a program earns in worlds that no search sees, and, by size, at others that it is to hold at."""
+
+    def earned(size: Size | None, episodes: int) -> float:
+        judged = evaluate(program, task, episodes=episodes, seed=UNSEEN_SEEDS + config.seed, size=size)
+        return float(judged.mean_return[0])
+
+    elsewhere = {size_text(size): earned(size, UNSEEN_ELSEWHERE) for size in config.also}
+    return earned(config.size, UNSEEN), elsewhere
 
 
 def _text(program: NDArray[np.uint8]) -> str:

@@ -32,7 +32,8 @@ ADDED = 16
 SIMPLIFYING = 3
 """attempts to simplify a program, each on more worlds"""
 SIMPLIFIED_ON = 100
-"""fresh worlds that a simpler program must be as good on, besides those of the search"""
+"""fresh worlds of the search's own size that a simpler program must be as good on, besides those of the
+search"""
 
 
 class Trial:
@@ -53,17 +54,8 @@ class Trial:
         """As many fresh worlds as are worth a check, or several."""
         return self.fresh(times * (CHECKED if size == self.sizes[0] else CHECKED_ELSEWHERE), size)
 
-    def check(self, program: Tokens, objective: Objective) -> tuple[Worlds, NDArray[np.float64]]:
+    def check(self, program: Tokens, size: Size, objective: Objective) -> tuple[Worlds, NDArray[np.float64]]:
         """Draw fresh worlds until the program fails on some: the last of them, and what it earns there."""
-        for size in self.sizes:
-            worlds, returns = self._check_at(size, program, objective)
-            if returns.mean() < PERFECT:
-                break
-        return worlds, returns
-
-    def _check_at(
-        self, size: Size, program: Tokens, objective: Objective
-    ) -> tuple[Worlds, NDArray[np.float64]]:
         for _ in range(CHECKS):
             worlds = self._many(size)
             returns = objective.returns(program[None], worlds)[0]
@@ -79,13 +71,13 @@ class Trial:
 
     def is_better(self, program: Tokens, other: Tokens, objective: Objective) -> bool:
         """Compare two programs on many worlds; what may be luck is not better."""
-        batches = [self._many(size, CHECKS) for size in self.sizes]
-        one, two = (
-            np.concatenate([objective.returns(each[None], worlds)[0] for worlds in batches])
-            for each in (program, other)
-        )
-        gains = one - two
-        return bool(gains.mean() > 3 * gains.std() / np.sqrt(len(gains)))
+        gain = variance = 0.0  # sums over the sizes, which count alike
+        for size in self.sizes:
+            worlds = self._many(size, CHECKS)
+            gains = objective.returns(program[None], worlds)[0] - objective.returns(other[None], worlds)[0]
+            gain += gains.mean()
+            variance += gains.var() / len(gains)
+        return bool(gain > 3 * np.sqrt(variance))
 
     def simplified(self, program: Tokens, objective: Objective, origin: Tokens | None, seed: int) -> Tokens:
         """Shorten a program, or take back edits of its origin, and believe that it is as good only if many
@@ -99,7 +91,7 @@ class Trial:
             else:
                 simpler = return_to_origin(program, walked, origin, seed + attempt)
             for size in self.sizes:
-                worlds, after = self._check_at(size, simpler, objective)
+                worlds, after = self.check(simpler, size, objective)
                 before = objective.returns(program[None], worlds)[0]
                 if after.mean() < before.mean():
                     walked.add(worst(worlds, after - before))

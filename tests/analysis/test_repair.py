@@ -242,10 +242,12 @@ def test_a_configuration_is_refused_before_a_search_begins() -> None:
 def test_a_repair_sums_itself_up() -> None:
     found = repair(NEGATED, "top-off", 2, seed=3, budget=5000)
     summary = found.summary()
-    assert summary.keys() - found.solution.summary().keys() == {"original", "original_return", "edits"}
+    more = {"original", "original_return", "original_elsewhere", "edits"}
+    assert summary.keys() - found.solution.summary().keys() == more
     assert summary == found.solution.summary() | {
         "original": NEGATED,
         "original_return": found.original_return,
+        "original_elsewhere": {},
         "edits": 1,
     }
     assert (summary["task"], summary["seed"], summary["program"]) == ("top-off", 3, found.program)

@@ -10,11 +10,12 @@ import torch
 from stable_baselines3 import SAC
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
+from torch._dynamo.backends.registry import lookup_backend
 
 from leaps.baselines.hrl import SkillVecEnv
 from leaps.baselines.networks import GridEncoder, by_product
 from leaps.baselines.replay import BitReplay
-from leaps.baselines.sac import BriskSAC, as_it_is
+from leaps.baselines.sac import BriskSAC, as_it_is, compiling
 from leaps.baselines.skills import END, Actions
 from leaps.simulation import Observation
 from leaps.tasks import get
@@ -75,22 +76,30 @@ def test_what_is_learned_is_what_the_library_learns(observation: Observation) ->
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # the compiler's own
 def test_what_is_fused_is_what_the_library_learns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a GPU; here with all of the compiler but what writes for the machine."""
-    fused = []
+    """On a GPU; here with all of the compiler but what writes for the machine. The fourth model in a process
+    is compiled as the first is.
+    """
+    graphs: list[int] = []
 
-    def fuse(function: Callable[..., Any]) -> Callable[..., Any]:
-        fused.append(function)
-        return torch.compile(function, backend="aot_eager")
+    def backend(graph: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., Any]:
+        graphs[-1] += 1
+        return lookup_backend("aot_eager")(graph, inputs)
 
-    monkeypatch.setattr("leaps.baselines.sac.as_it_is", fuse)
-    monkeypatch.setattr("leaps.baselines.networks.GridEncoder.forward", as_on_a_gpu)
-    ours = model(BriskSAC, "grid")
-    for optimizer in ours._optimizers:  # type: ignore[attr-defined]
-        optimizer.param_groups[0]["foreach"] = True  # as on a GPU
-    found = learned(ours, 60)
-    assert len(fused) == 7 * ours._n_updates
+    torch._dynamo.reset()
+    found = []
+    with compiling(backend) as fuse:
+        monkeypatch.setattr("leaps.baselines.sac.as_it_is", fuse)
+        monkeypatch.setattr("leaps.baselines.networks.GridEncoder.forward", as_on_a_gpu)
+        for _ in range(4):
+            graphs.append(0)
+            ours = model(BriskSAC, "grid")
+            for optimizer in ours._optimizers:  # type: ignore[attr-defined]
+                optimizer.param_groups[0]["foreach"] = True  # as on a GPU
+            found.append(learned(ours, 60))
+    assert graphs == [7, 3, 3, 3]  # three optimizers each; the rest is common
     monkeypatch.undo()
-    torch.testing.assert_close(found, learned(model(SAC, "grid"), 60), rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(found[0], learned(model(SAC, "grid"), 60), rtol=1e-3, atol=1e-4)
+    torch.testing.assert_close(found[3], found[0], rtol=0, atol=0)
 
 
 def as_on_a_gpu(encoder: GridEncoder, grids: torch.Tensor) -> torch.Tensor:

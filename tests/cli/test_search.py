@@ -122,8 +122,19 @@ def test_a_program_is_found_that_holds_at_other_sizes(leaps: Leaps, tmp_path: Pa
     assert report["config"]["also"] == [[9, 9], [14, 10]]
     assert (report["solved"], report["elsewhere"]) == (True, {"9x9": 1.0, "14x10": 1.0})
     shown = " ".join(leaps(*words).out.split())
-    for size in ("9x9", "14x10"):
-        assert f"1.000 on 100 unseen worlds of {size}" in shown
+    assert "1.000 on 1,000 unseen worlds" in shown
+    assert "1.000 at 9x9" in shown
+    assert "1.000 at 14x10: solved" in shown
+
+
+def test_several_searches_are_summed_up_size_by_size(leaps: Leaps) -> None:
+    words = ("solve", "four-corner", "--method", "random-8", "--seeds", 2, "--also", "9x9")
+    summary = leaps(*words, "--json").json
+    earned = [run["elsewhere"]["9x9"] for run in summary["runs"]]
+    assert summary["elsewhere"] == {"9x9": sum(earned) / 2}
+    shown = " ".join(leaps(*words).out.split())
+    assert f"; {sum(earned) / 2:.3f} at 9x9; 0 of 2 solved" in shown
+    assert "at 9x9: not solved" in shown
 
 
 def test_the_same_command_finds_the_same(leaps: Leaps) -> None:
@@ -148,7 +159,7 @@ MISUSES = [
     (["maze", "--size", "large"], "--size: expected HEIGHTxWIDTH"),
     (["maze", "--also", "9x9,large"], "--also: expected HEIGHTxWIDTH such as 8x8, found 'large'"),
     (["maze", "--also", ","], "--also: expected HEIGHTxWIDTH such as 8x8, found ''"),
-    (["maze", "--also", "8x8"], "expected sizes that differ, the search's own among them; found 8x8, 8x8"),
+    (["maze", "--also", "8x8"], "also: expected sizes that differ, and from the search's own 8x8; found 8x8"),
     (["maze", "--max-length", "3"], "max_length must be at least 5, found 3"),
     (["maze", "--seed", "-1"], "--seed"),
     (["maze", "--seeds", "0"], "--seeds"),

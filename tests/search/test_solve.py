@@ -126,6 +126,23 @@ def test_a_program_holds_at_other_sizes_if_asked_to(seed: int) -> None:
         assert evaluate(alone.program, "harvester", episodes=1, size=size).mean_return[0] < 1.0
 
 
+def test_what_a_program_earns_is_believed_size_by_size() -> None:
+    """Harvester has one world of each size, so that none can be added that tells more; TopOff has many."""
+    run = Run(SolveConfig("harvester", budget=60_000, size=(16, 16), also=((5, 5),), max_length=14))
+    while not run.finished:
+        run.step()
+    assert run.best is not None
+    assert run.best[0] < PERFECT
+    assert [batch.count for batch in run.objective.batches] == [32, 32]
+
+    run = Run(SolveConfig("top-off", budget=30_000, also=((5, 60),), max_length=7))
+    while not run.finished:
+        run.step()
+    assert run.best is not None
+    assert run.best[0] < PERFECT
+    assert run.objective.worlds.count > 32
+
+
 def test_a_program_that_fails_at_another_size_does_not_solve_the_task() -> None:
     solution = solve("four-corner", seed=1, method="random-64", also=((9, 14),))
     assert set(solution.elsewhere) == {"9x14"}
@@ -530,8 +547,13 @@ def test_edits_are_nothing_to_a_search_without_a_program_to_stay_close_to() -> N
         ({"size": (3, 3)}, "maze needs at least 5x5 cells"),
         ({"task": "clean-house", "size": (8, 8)}, "clean-house is one fixed flat"),
         ({"also": ((3, 3),)}, "maze needs at least 5x5 cells"),
-        ({"also": ((9, 9), (8, 8))}, "expected sizes that differ, .* found 8x8, 9x9, 8x8"),
-        ({"size": (9, 9), "also": ((7, 8), (7, 8))}, "expected sizes that differ, .* found 9x9, 7x8, 7x8"),
+        ({"also": ((9, 9), (8, 8))}, "also: expected sizes that differ, .* own 8x8; found 9x9, 8x8"),
+        ({"size": (9, 9), "also": ((7, 8), (7, 8))}, "sizes that differ, .* own 9x9; found 7x8, 7x8"),
+        ({"also": (9, 9)}, "also: expected height and width such as \\(8, 8\\), found 9"),
+        ({"also": "9x9"}, "also: expected sizes such as \\[\\(16, 16\\)\\], found '9x9'"),
+        ({"also": ["9x9"]}, "also: expected height and width such as \\(8, 8\\), found '9x9'"),
+        ({"also": [(9.0, 9.0)]}, "also: expected height and width"),
+        ({"size": [8]}, "size: expected height and width such as \\(8, 8\\), found \\[8\\]"),
     ],
 )
 def test_a_bad_configuration_is_refused_with_what_was_expected(settings: dict[str, Any], said: str) -> None:
@@ -548,4 +570,7 @@ def test_a_solution_sums_itself_up() -> None:
     assert SolveConfig(**summary["config"]) == solution.config
     config = SolveConfig("maze", size=(9, 9), also=((7, 8), (10, 10)))
     assert SolveConfig(**config.plain()) == config
+    pair = tuple(np.array([9, 9]))
+    of_numpy = SolveConfig("maze", seed=np.int64(3), size=pair)  # type: ignore[arg-type]
+    assert SolveConfig(**of_numpy.plain()) == of_numpy
     assert get(summary["task"]).name == "stair-climber"

@@ -50,14 +50,14 @@ def test_no_world_is_drawn_twice() -> None:
 
 def test_what_never_fails_is_checked_often() -> None:
     on_trial, objective = maze()
-    _, returns = on_trial.check(encoded(RIGHT_HAND), objective)
+    _, returns = on_trial.check(encoded(RIGHT_HAND), (8, 8), objective)
     assert returns.min() == 1.0
     assert on_trial.drawn == objective.rollouts == CHECKS * CHECKED
 
 
 def test_what_fails_is_checked_no_further() -> None:
     on_trial, objective = maze()
-    worlds, returns = on_trial.check(encoded(WALK), objective)
+    worlds, returns = on_trial.check(encoded(WALK), (8, 8), objective)
     assert on_trial.drawn == worlds.count == len(returns) == CHECKED
     assert 0 < returns.mean() < 1
 
@@ -132,14 +132,15 @@ def sizes() -> tuple[Trial, Objective]:
     )
 
 
-def test_what_holds_at_one_size_is_checked_at_the_next() -> None:
+def test_a_program_is_checked_at_any_size() -> None:
     on_trial, objective = sizes()
-    worlds, returns = on_trial.check(encoded(NINE), objective)
+    worlds, returns = on_trial.check(encoded(NINE), (9, 12), objective)
+    assert (worlds.size, returns.min()) == ((9, 12), 1.0)
+    assert on_trial.drawn == CHECKS * CHECKED_ELSEWHERE
+    worlds, returns = on_trial.check(encoded(NINE), (5, 30), objective)
     assert worlds.size == (5, 30)
     assert returns.mean() < 1.0
-    assert on_trial.drawn == CHECKS * CHECKED + CHECKS * CHECKED_ELSEWHERE + CHECKED_ELSEWHERE
-    worlds, returns = on_trial.check(encoded(TOPS), objective)
-    assert (worlds.size, returns.min()) == ((5, 30), 1.0)
+    assert on_trial.drawn == (CHECKS + 1) * CHECKED_ELSEWHERE
 
 
 def test_what_holds_at_all_sizes_is_better() -> None:
@@ -153,6 +154,16 @@ def test_what_holds_at_all_sizes_is_better() -> None:
         on_trial.best_of(np.stack([encoded(NINE), encoded(TOPS)]), objective), encoded(NINE)
     )
     assert not on_trial.is_better(encoded(TOPS), encoded(NINE), objective)
+
+
+def test_all_sizes_count_alike() -> None:
+    """However many worlds of each are looked at: worse at home, and more so better elsewhere."""
+    on_trial = Trial(TOP_OFF, 5, [(12, 12), (5, 30)])
+    objective = Objective(TOP_OFF, TOP_OFF.worlds(8, 1), (TOP_OFF.worlds(8, 1, (5, 30)),))
+    both = np.stack([encoded(NINE), encoded(HALF)])
+    assert np.array_equal(on_trial.best_of(both, objective), encoded(HALF))
+    assert on_trial.is_better(encoded(HALF), encoded(NINE), objective)
+    assert not on_trial.is_better(encoded(NINE), encoded(HALF), objective)
 
 
 def test_what_is_simpler_and_fails_at_another_size_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
