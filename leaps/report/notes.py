@@ -42,6 +42,10 @@ _LONGER_LARGE = (
     "A rollout may take ten times as many actions as the world has cells, 100,000 here: who wanders about "
     "long enough gets everywhere."
 )
+_NO_MARKER_LARGE = (
+    "It puts no marker, as on the task's own size. Cells count up to the first that is wrong, which is soon "
+    "passed in a long row."
+)
 _WALKS = "What walking to the end of the row earns, without putting a marker anywhere."
 _SMOOTH = (
     "The data set is drawn anew and the spaces are trained anew. What carries over is the order: the loss L "
@@ -143,13 +147,17 @@ NOTES: dict[tuple[str, str, str | None], str] = {
         "What it finds needs more than 100 actions in some mazes; the ten that it searched on are not among "
         "them."
     ),
+    ("generalization", "drl-fcn", "stair-climber"): (
+        "As on the task's own size. Each of its layers sees a few cells, wherever they are, and a step of "
+        "the stairs looks the same at any size."
+    ),
+    ("generalization", "drl-fcn", "four-corner"): _AS_AT_HOME,
+    ("generalization", "drl-fcn", "top-off"): _NO_MARKER_LARGE,
+    ("generalization", "drl-fcn", "harvester"): _LONGER_LARGE,
     ("generalization", "drl-abs", "stair-climber"): (
         "Who leaves the stairs has −1, and here there are more steps to leave them from than at home."
     ),
-    ("generalization", "drl-abs", "top-off"): (
-        "It puts no marker, as on the task's own size. Cells count up to the first that is wrong, which is "
-        "soon passed in a long row."
-    ),
+    ("generalization", "drl-abs", "top-off"): _NO_MARKER_LARGE,
     ("generalization", "drl-abs", "maze"): _LONGER_LARGE,
     ("generalization", "drl-abs", "harvester"): _LONGER_LARGE,
     ("generalization", "viper", "four-corner"): _AS_AT_HOME,
