@@ -151,7 +151,7 @@ NOTES: dict[tuple[str, str, str | None], str] = {
         "As on the task's own size. Each of its layers sees a few cells, wherever they are, and a step of "
         "the stairs looks the same at any size."
     ),
-    ("generalization", "drl-fcn", "four-corner"): _AS_AT_HOME,
+    ("generalization", "drl-fcn", "four-corner"): "One of two policies finds a corner or two here as well.",
     ("generalization", "drl-fcn", "top-off"): _NO_MARKER_LARGE,
     ("generalization", "drl-fcn", "harvester"): _LONGER_LARGE,
     ("generalization", "drl-abs", "stair-climber"): (
