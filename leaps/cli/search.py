@@ -85,7 +85,8 @@ def solve(
     """
     from leaps.search.checkpoint import Checkpoints
     from leaps.search.save import make_folder, save_solution
-    from leaps.search.solve import Run, SolveConfig, work_all
+    from leaps.search.several import work_all
+    from leaps.search.solve import Run, SolveConfig
     from leaps.tasks import get
 
     configs = [

@@ -2,17 +2,14 @@
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from numbers import Integral
-from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps import parallel
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.syntax import Program, tokens_of
 from leaps.dsl.text import parse
@@ -420,67 +417,6 @@ def work(run: Run, listener: Listener = id) -> Solution:
         if run.best is None:
             raise
         raise ValueError(f"{error}. The best program before that: {_text(run.best[1])}") from None
-
-
-def work_all(
-    runs: Sequence[Run], listener: Listener = id, done: Callable[[Solution], object] = id
-) -> list[Solution]:
-    """Run several searches at once, each on a core of its own; return what they found, in their order.
-
-    Each finds what it would find alone. `done` is told each solution as soon as it is there; the listener is
-    called from several threads. Interrupted, those under way return their best so far, and no other begins.
-    """
-    if len(runs) == 1:  # it has all cores to itself
-        solution = work(runs[0], listener)
-        done(solution)
-        return [solution]
-    begin, changed, stop = Event(), Event(), Event()
-    failure: Exception | None = None
-
-    def watch(step: Step) -> None:
-        try:
-            listener(step)
-        except KeyboardInterrupt:
-            stop.set()
-        if stop.is_set():
-            raise KeyboardInterrupt
-
-    def work_alone(run: Run) -> Solution | None:
-        begin.wait()
-        with parallel.alone():
-            return None if stop.is_set() else work(run, watch)
-
-    with ThreadPoolExecutor(min(parallel.threads(), len(runs))) as pool:
-        try:
-            futures = [pool.submit(work_alone, run) for run in runs]
-        except BaseException:  # a search that began before the others were there would have nobody to stop it
-            stop.set()
-            begin.set()
-            raise
-        for future in futures:
-            future.add_done_callback(lambda _: changed.set())
-        waiting = set(futures)
-        while waiting:
-            try:
-                begin.set()
-                while waiting:
-                    changed.wait(
-                        0.2
-                    )  # not for ever: a signal that reaches another thread doesn't wake this one
-                    changed.clear()
-                    for future in [one for one in waiting if one.done()]:
-                        if found := future.result():
-                            done(found)
-                        waiting.discard(future)
-            except KeyboardInterrupt:
-                stop.set()
-            except Exception as error:  # the others' solutions are not to be lost with it
-                waiting.discard(future)
-                failure = failure or error
-                stop.set()
-    if failure:
-        raise failure
-    return [found for future in futures if (found := future.result())]
 
 
 def solve(

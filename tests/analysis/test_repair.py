@@ -18,9 +18,10 @@ from leaps.evaluate import UNSEEN, evaluate
 from leaps.karel.world import EAST, LANGUAGE, World, clear, place_karel
 from leaps.randomness import Stream
 from leaps.search.checkpoint import Checkpoints
-from leaps.search.solve import Run, Solution, SolveConfig, Step, solve, work
+from leaps.search.solve import Run, SolveConfig, Step, solve, work
 from leaps.studio.programs import START
 from leaps.tasks import Task, get
+from tests.search.solutions import assert_same
 
 UNSEEN_SEEDS = 3 << 40
 """where the seeds of the final judgement's worlds begin: reported numbers need it"""
@@ -47,12 +48,6 @@ def unseen_returns(program: str, found: Repair) -> NDArray[np.float64]:
 
 def unseen_return(program: str, found: Repair) -> float:
     return float(unseen_returns(program, found).mean())
-
-
-def assert_same(one: Solution, other: Solution) -> None:
-    for name in ("config", "program", "found", "evaluations", "worlds", "history"):
-        assert getattr(one, name) == getattr(other, name), name
-    assert (one.unseen_return, one.search_return) == (other.unseen_return, other.search_return)
 
 
 # Broken programs

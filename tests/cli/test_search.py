@@ -185,7 +185,7 @@ def test_a_file_where_the_folder_should_be_is_refused_before_the_search(
     def searched(*_: object, **__: object) -> None:
         pytest.fail("searched for something that can't be kept")
 
-    monkeypatch.setattr("leaps.search.solve.work_all", searched)
+    monkeypatch.setattr("leaps.search.several.work_all", searched)
     (tmp_path / "file").write_text("dear")
     assert_refused(leaps("solve", "maze", "--out", tmp_path / "file", *more), "file")
     assert (tmp_path / "file").read_text() == "dear"

@@ -9,16 +9,11 @@ import pytest
 from leaps.search import checkpoint
 from leaps.search.checkpoint import CHECKPOINT_FILE, Checkpoints
 from leaps.search.methods import METHODS
-from leaps.search.solve import Run, Solution, SolveConfig, Step, work
+from leaps.search.solve import Run, SolveConfig, Step, work
 from tests.embedding.helpers import needs_shipped_weights
+from tests.search.solutions import assert_same
 
 pytestmark = needs_shipped_weights
-
-
-def assert_same(one: Solution, other: Solution) -> None:
-    for name in ("program", "found", "evaluations", "rollouts", "worlds", "history"):
-        assert getattr(one, name) == getattr(other, name), name
-    assert (one.unseen_return, one.search_return) == (other.unseen_return, other.search_return)
 
 
 def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:

@@ -1,0 +1,89 @@
+"""Searches at once: each finds what it finds alone, and none is lost when others end."""
+
+import signal
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any
+
+import pytest
+
+from leaps import parallel
+from leaps.search.several import work_all
+from leaps.search.solve import Run, Solution, SolveConfig, Step, solve
+from tests.embedding.helpers import needs_shipped_weights
+from tests.search.solutions import assert_same
+
+pytestmark = needs_shipped_weights
+
+
+def runs(task: str, method: str, seeds: int, budget: int) -> list[Run]:
+    return [Run(SolveConfig(task, method, seed, budget)) for seed in range(seeds)]
+
+
+@pytest.fixture
+def three_threads() -> Iterator[None]:
+    parallel.set_threads(3)
+    yield
+    parallel.set_threads(None)
+
+
+@pytest.mark.usefixtures("three_threads")
+@pytest.mark.parametrize("method", ["climbs", "cem"])
+def test_several_searches_at_once_find_what_each_finds_alone(method: str) -> None:
+    told: list[Solution] = []
+    together = work_all(runs("top-off", method, 5, 1200), done=told.append)
+    for seed, solution in enumerate(together):
+        assert_same(solution, solve("top-off", method, seed, budget=1200))
+    assert sorted(solution.config.seed for solution in told) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin() -> None:
+    told: list[Solution] = []
+    begun = set()
+    pressed = Lock()  # once
+
+    def interrupt(step: Step) -> None:
+        begun.add(step.seed)
+        if step.round == 20 and pressed.acquire(blocking=False):
+            signal.raise_signal(signal.SIGINT)
+
+    found = work_all(runs("snake", "climbs", 8, 10**9), interrupt, told.append)
+    assert {solution.config.seed for solution in found} == begun
+    assert len(begun) <= 3
+    assert all(solution.interrupted for solution in found)
+    assert len(told) == len(found)
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit, submitted = ThreadPoolExecutor.submit, []
+
+    def interrupted(pool: ThreadPoolExecutor, *words: Any) -> Any:
+        submitted.append(submit(pool, *words))
+        time.sleep(0.1)  # it could begin
+        if len(submitted) == 2:
+            raise KeyboardInterrupt
+        return submitted[-1]
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    steps: list[Step] = []
+    with pytest.raises(KeyboardInterrupt):
+        work_all(runs("snake", "climbs", 3, 100), steps.append)
+    assert steps == []
+    assert [future.result() for future in submitted] == [None, None]
+
+
+@pytest.mark.usefixtures("three_threads")
+def test_when_one_fails_the_others_are_told_before_that_is_said() -> None:
+    told: list[Solution] = []
+
+    def fail(step: Step) -> None:
+        if step.seed == 1 and step.round == 20:
+            raise ValueError("no more of this")
+
+    with pytest.raises(ValueError, match=r"no more of this\. The best program before that: DEF run"):
+        work_all(runs("snake", "climbs", 2, 10**9), fail, told.append)
+    assert [(solution.config.seed, solution.interrupted) for solution in told] == [(0, True)]
