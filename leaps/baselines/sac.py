@@ -38,7 +38,8 @@ class BriskSAC(SAC):
 
     _recording: torch.cuda.CUDAGraph | None = None
     _batch: Batch = ()
-    """where the recorded update looks for what it learns from"""
+    """where the recorded update looks for what it learns from, and those before it, which are compiled for
+    tensors that lie as these do: nothing can be compiled while something is recorded"""
     _updates_seen = 0
 
     def train(self, gradient_steps: int, batch_size: int = 64) -> None:
@@ -114,23 +115,23 @@ class BriskSAC(SAC):
 
     def _play(self, batch: Batch) -> None:
         """Do an update on a GPU: record it first, when everything is in its place."""
-        if self._recording is not None:
-            for place, tensor in zip(self._batch, batch, strict=True):
-                place.copy_(tensor)
-            self._recording.replay()
-            return
-        if self._updates_seen == 0:
+        if not self._batch:
+            self._batch = tuple(torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in batch)
             for optimizer in self._optimizers:
                 _make_recordable(optimizer)
+        for place, tensor in zip(self._batch, batch, strict=True):
+            place.copy_(tensor)
+        if self._recording is not None:
+            self._recording.replay()
+            return
         self._updates_seen += 1
         with _fast_products(), compiling() as fuse:
             aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             aside.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(aside):
-                self._update(batch, fuse)
+                self._update(self._batch, fuse)
             torch.cuda.current_stream().wait_stream(aside)
             if self._updates_seen == BEFORE_RECORDING:
-                self._batch = tuple(tensor.clone() for tensor in batch)
                 recording = torch.cuda.CUDAGraph()
                 with torch.cuda.graph(recording):
                     self._update(self._batch, fuse)
