@@ -1,15 +1,23 @@
 """The networks of the neural baselines: what they see a grid with, and what they remember with."""
 
+from typing import Any
+
 import torch
 from gymnasium import spaces
 from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.policies import ActorCriticCnnPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtractor
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
+from leaps.baselines.lookup import look_up
 from leaps.tasks import Task
 
 SMALLEST = 5
 """cells along a side of the smallest world that the two convolutions fit into"""
+
+FEW = 4
+"""threads that convolve no faster together than one of them looks up"""
 
 
 def check_seen(seen: tuple[int, int] | None, task: Task, size: tuple[int, int]) -> None:
@@ -36,12 +44,15 @@ class GridEncoder(BaseFeaturesExtractor):
         )
 
     def forward(self, grids: Tensor) -> Tensor:
-        """[worlds, height, width, planes] → [worlds, features]"""
+        """[worlds, height, width, planes], zeros and ones of any type → [worlds, features]"""
+        first, second = self.layers[0], self.layers[2]
+        assert isinstance(first, nn.Conv2d)
+        assert isinstance(second, nn.Conv2d)
         if grids.is_cuda:  # where the gradient of so small a convolution is slow
-            first = self.layers[0]
-            assert isinstance(first, nn.Conv2d)
-            return torch.as_tensor(self.layers[1:](by_product(grids, first)))
-        return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2)))
+            return torch.as_tensor(self.layers[1:](by_product(grids.float(), first)))
+        if torch.get_num_threads() <= FEW:
+            return look_up(grids, first, second)
+        return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2).float()))
 
 
 def by_product(grids: Tensor, convolution: nn.Conv2d) -> Tensor:
@@ -72,7 +83,27 @@ class FullyConvolutional(BaseFeaturesExtractor):
 
     def forward(self, grids: Tensor) -> Tensor:
         """[worlds, height, width, planes] → [worlds, features]"""
-        return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2)).amax(dim=(2, 3)))
+        return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2).float()).amax(dim=(2, 3)))
+
+
+class OneLayer(MlpExtractor):
+    """A layer for the policy and one for the value, made by one product."""
+
+    def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        layers = [net[0] for net in (self.policy_net, self.value_net)]
+        weights, biases = (torch.cat([getattr(layer, of) for layer in layers]) for of in ("weight", "bias"))
+        policy, value = torch.tanh(linear(features, weights, biases)).chunk(2, dim=1)
+        return policy, value
+
+
+class GridPolicy(ActorCriticCnnPolicy):
+    """The library's policy with one hidden layer, which looks at bytes and multiplies once."""
+
+    def _build_mlp_extractor(self) -> None:
+        self.mlp_extractor = OneLayer(self.features_dim, self.net_arch, self.activation_fn, self.device)
+
+    def extract_features(self, obs: Any, features_extractor: Any = None) -> Any:
+        return (features_extractor or self.features_extractor)(obs)
 
 
 class Remembering(RecurrentActorCriticPolicy):

@@ -18,7 +18,14 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
-from leaps.baselines.networks import SMALLEST, FullyConvolutional, GridEncoder, Remembering, check_seen
+from leaps.baselines.networks import (
+    SMALLEST,
+    FullyConvolutional,
+    GridEncoder,
+    GridPolicy,
+    Remembering,
+    check_seen,
+)
 from leaps.baselines.patchwork import Patchwork
 from leaps.baselines.sequences import SequenceBuffer
 from leaps.baselines.settings import check_finite
@@ -216,7 +223,7 @@ class PPOTrainer:
         else:
             encoder = GridEncoder if method == "drl" else FullyConvolutional
             self.model = PPO(
-                "CnnPolicy",
+                GridPolicy,
                 self.env,
                 policy_kwargs={
                     "features_extractor_class": encoder,

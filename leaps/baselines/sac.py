@@ -116,7 +116,9 @@ class BriskSAC(SAC):
     def _play(self, batch: Batch) -> None:
         """Do an update on a GPU: record it first, when everything is in its place."""
         if not self._batch:
-            self._batch = tuple(torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in batch)
+            self._batch = tuple(
+                torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in batch
+            )
             for optimizer in self._optimizers:
                 _make_recordable(optimizer)
         for place, tensor in zip(self._batch, batch, strict=True):

@@ -8,8 +8,10 @@ import torch
 from gymnasium import spaces
 from sb3_contrib import RecurrentPPO
 from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
+from stable_baselines3 import PPO
+from stable_baselines3.common.policies import ActorCriticCnnPolicy
 
-from leaps.baselines.networks import FullyConvolutional, GridEncoder, Remembering, by_product
+from leaps.baselines.networks import FullyConvolutional, GridEncoder, GridPolicy, Remembering, by_product
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.env import observation_space
 from leaps.simulation import Simulation
@@ -32,6 +34,37 @@ def test_features_are_as_many_as_promised_for_every_size_of_world() -> None:
         encoder = GridEncoder(space_of(task))
         grids = Simulation(get(task), 3).observe("grid")
         assert encoder(torch.from_numpy(grids).float()).shape == (3, encoder.features_dim)
+
+
+def test_few_threads_look_up_what_many_convolve(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = GridEncoder(space_of("maze"))
+    grids = torch.from_numpy(Simulation(get("maze"), 9).observe("grid"))
+    looked = encoder(grids)
+    assert "_Sums" in repr(looked.grad_fn)
+    monkeypatch.setattr("leaps.baselines.networks.FEW", 0)
+    convolved = encoder(grids)
+    assert "_Sums" not in repr(convolved.grad_fn)
+    torch.testing.assert_close(looked, convolved, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("encoder", [GridEncoder, FullyConvolutional])
+def test_a_grid_policy_learns_what_the_librarys_learns(encoder: type[GridEncoder]) -> None:
+    weights = []
+    for policy in (GridPolicy, ActorCriticCnnPolicy):
+        kwargs = {"features_extractor_class": encoder, "net_arch": [16], "normalize_images": False}
+        env = KarelVecEnv(get("maze"), 16)
+        model = PPO(
+            policy, env, n_steps=8, batch_size=32, n_epochs=2, seed=3, device="cpu", policy_kwargs=kwargs
+        )
+        begin = flat(model.policy)
+        model.learn(3 * 16 * 8)
+        weights.append(flat(model.policy))
+    assert torch.allclose(weights[0], weights[1], rtol=1e-3, atol=1e-5)
+    assert (weights[0] - begin).abs().max() > 1e-3
+
+
+def flat(module: torch.nn.Module) -> torch.Tensor:
+    return torch.cat([weight.flatten().clone() for weight in module.state_dict().values()])
 
 
 @pytest.mark.parametrize("kernel", [(2, 2), (4, 4), (2, 3)])
@@ -66,7 +99,7 @@ def test_a_memory_is_trained_as_the_library_trains_it() -> None:
         env = KarelVecEnv(get("stair-climber"), 8, "perceptions")
         model = RecurrentPPO(policy, env, n_steps=32, batch_size=64, n_epochs=2, seed=3, device="cpu")
         model.learn(3 * 8 * 32)
-        weights.append(torch.cat([weight.flatten() for weight in model.policy.state_dict().values()]))
+        weights.append(flat(model.policy))
         assert len(env.episodes) > 20
     assert torch.allclose(weights[0], weights[1], atol=1e-5)
 

@@ -63,14 +63,19 @@ def learned(model: SAC, decisions: int) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("observation", ["grid", "perceptions"])
-def test_what_is_learned_is_what_the_library_learns(observation: Observation) -> None:
+def test_what_is_learned_is_what_the_library_learns(
+    observation: Observation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Looking up adds in an order that depends on the batch: after some updates a unit that is within the last
+    # bit of 0 is on in one of the two networks and off in the other.
+    monkeypatch.setattr("leaps.baselines.networks.FEW", 0)
     theirs, ours = model(SAC, observation), model(BriskSAC, observation)
     begin = weights(ours)
     torch.testing.assert_close(begin, weights(theirs), rtol=0, atol=0)
     for _ in range(3):
         expected, found = learned(theirs, 60), learned(ours, 60)
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
-    assert (found - begin).abs().max() > 1e-3
+    assert (found - begin).abs().max() > 1e-2
     assert ours._n_updates == theirs._n_updates > 100
 
 
