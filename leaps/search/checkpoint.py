@@ -1,5 +1,9 @@
-"""Searches under way, as files: one that was interrupted, or killed, goes on where it was."""
+"""Searches under way, as files: one that was interrupted, or killed, goes on where it was.
 
+Each search has a file of its own, so that one with other settings in the same folder takes nothing from it.
+"""
+
+import hashlib
 import json
 import time
 from pathlib import Path
@@ -8,7 +12,6 @@ from leaps import __version__
 from leaps.files import write_atomically
 from leaps.search.solve import Run, Step
 
-CHECKPOINT_FILE = "unfinished.json"
 FORMAT = 4
 """of a state: one of another is not gone on with"""
 EVERY = 1.0
@@ -21,7 +24,9 @@ class Checkpoints:
     """Keep a search's state in its folder while it runs; a listener of its steps."""
 
     def __init__(self, run: Run, folder: Path) -> None:
-        self.run, self.file = run, folder / CHECKPOINT_FILE
+        settings = json.dumps(run.config.plain(), sort_keys=True)
+        name = hashlib.sha256(settings.encode()).hexdigest()[:8]
+        self.run, self.file = run, folder / f"unfinished-{name}.json"
         self._due = time.monotonic()
 
     def resume(self) -> bool:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from leaps.search import checkpoint
-from leaps.search.checkpoint import CHECKPOINT_FILE, Checkpoints
+from leaps.search.checkpoint import Checkpoints
 from leaps.search.methods import METHODS
 from leaps.search.solve import Run, SolveConfig, Step, work
 from tests.embedding.helpers import needs_shipped_weights
@@ -72,9 +72,10 @@ def test_worlds_that_were_added_are_still_there(tmp_path: Path) -> None:
 def test_seconds_go_on(tmp_path: Path) -> None:
     config = SolveConfig("snake", seed=1, budget=5000)
     run = put_aside(config, 20, tmp_path)
-    state = json.loads((tmp_path / CHECKPOINT_FILE).read_text())["state"]
     again = Run(config)
-    Checkpoints(again, tmp_path).resume()
+    checkpoints = Checkpoints(again, tmp_path)
+    state = json.loads(checkpoints.file.read_text())["state"]
+    checkpoints.resume()
     assert again.step().seconds > state["seconds"] > 0
     assert run.state()["seconds"] > state["seconds"]
 
@@ -88,16 +89,27 @@ def test_another_search_does_not_go_on_from_it(other: dict[str, object], tmp_pat
     assert run.objective.evaluations == 0
 
 
+def test_another_search_in_the_folder_takes_nothing_from_it(tmp_path: Path) -> None:
+    config, other = (SolveConfig("snake", seed=3, budget=budget) for budget in (1000, 2000))
+    put_aside(config, 3, tmp_path)
+    put_aside(other, 5, tmp_path)
+    Checkpoints(Run(other), tmp_path).remove()
+    again = Run(config)
+    assert Checkpoints(again, tmp_path).resume()
+    assert_same(work(again), work(Run(config)))
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"version": "0.0.1"}'])
 def test_what_is_no_checkpoint_is_passed_over(content: str, tmp_path: Path) -> None:
-    (tmp_path / CHECKPOINT_FILE).write_text(content)
-    assert not Checkpoints(Run(SolveConfig("maze")), tmp_path).resume()
+    checkpoints = Checkpoints(Run(SolveConfig("maze")), tmp_path)
+    checkpoints.file.write_text(content)
+    assert not checkpoints.resume()
 
 
 def test_one_of_another_format_is_passed_over(tmp_path: Path) -> None:
     config = SolveConfig("snake", seed=3, budget=1000)
     put_aside(config, 3, tmp_path)
-    file = tmp_path / CHECKPOINT_FILE
+    file = Checkpoints(Run(config), tmp_path).file
     said = json.loads(file.read_text())
     for older in ({**said, "format": 1}, {name: part for name, part in said.items() if name != "format"}):
         file.write_text(json.dumps(older))
@@ -120,7 +132,7 @@ def test_a_checkpoint_is_written_now_and_then_and_goes_in_the_end(
     monkeypatch.setattr("leaps.search.checkpoint.time", SimpleNamespace(monotonic=lambda: now))
     run = Run(SolveConfig("snake", budget=1000))
     checkpoints = Checkpoints(run, tmp_path)
-    file = tmp_path / CHECKPOINT_FILE
+    file = checkpoints.file
     seen: list[int] = []
     """rounds whose state was kept"""
 
