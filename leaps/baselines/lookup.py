@@ -1,8 +1,8 @@
 """What two convolutions make of many worlds, by looking up.
 
 Worlds look alike, also to a convolution. A batch of two thousand grids of 12x12 has a quarter of a million
-squares of 2x2, of which one in a hundred is unlike those before it, and 131,072 squares of 5x5, which is what
-the second convolution sees at once, of which one in four to ten is.
+squares of 2x2, of which about one in a hundred is unlike all before it, and 131,072 squares of 5x5, which is
+what the second convolution sees at once, of which one in four to ten is.
 
 So different squares are numbered. The first convolution answers once for each different 2x2. What the second
 adds up for a 5x5 is sixteen products, each of an answer with the weights of one place; these products too are
@@ -24,6 +24,8 @@ FIRST, SECOND, CHANNELS = 2, 4, 32
 
 Numbers = NDArray[np.int32]
 Floats = NDArray[np.float32]
+Grids = NDArray[Any]
+"""[n, height, width, planes], zeros and ones"""
 
 
 def look_up(grids: Tensor, first: nn.Conv2d, second: nn.Conv2d) -> Tensor:
@@ -31,6 +33,7 @@ def look_up(grids: Tensor, first: nn.Conv2d, second: nn.Conv2d) -> Tensor:
 
     As `first` of 2x2, a ReLU, `second` of 4x4 and another ReLU would have it, flattened.
     """
+    assert grids.shape[3] < 32  # a cell is a number with a bit per plane
     assert first.bias is not None
     assert second.bias is not None
     shown = grids.contiguous().numpy()
@@ -94,7 +97,7 @@ def _mixed(above: np.uint64, below: np.uint64) -> np.uint64:
 
 
 @jit
-def _codes(grids: Floats) -> Numbers:
+def _codes(grids: Grids) -> Numbers:
     """[n, height, width, planes] → what is in each cell, a bit per plane"""
     count, height, width, planes = grids.shape
     codes = np.zeros((count, height, width), np.int32)
@@ -107,7 +110,7 @@ def _codes(grids: Floats) -> Numbers:
 
 
 @jit
-def _patches(grids: Floats, shape: tuple[int, int, int], firsts: Numbers) -> Floats:
+def _patches(grids: Grids, shape: tuple[int, int, int], firsts: Numbers) -> Floats:
     """[different 2x2, 4 · planes], of squares of this shape"""
     planes = grids.shape[3]
     patches = np.empty((len(firsts), FIRST * FIRST * planes), np.float32)
@@ -146,7 +149,7 @@ class _Sums(torch.autograd.Function):
         for row, weights in enumerate(rows):
             _add_products(torch.mm(answers, weights).numpy(), members[row], sums.numpy())
         sums.relu_()
-        numbers = large.reshape(len(large), -1)
+        numbers = large.reshape(len(large), large.shape[1] * large.shape[2])
         context.save_for_backward(answers, rows, sums)
         context.members, context.numbers = members, numbers
         return torch.from_numpy(_spread(sums.numpy(), numbers))

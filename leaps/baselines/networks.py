@@ -50,7 +50,7 @@ class GridEncoder(BaseFeaturesExtractor):
         assert isinstance(second, nn.Conv2d)
         if grids.is_cuda:  # where the gradient of so small a convolution is slow
             return torch.as_tensor(self.layers[1:](by_product(grids.float(), first)))
-        if torch.get_num_threads() <= FEW:
+        if grids.device.type == "cpu" and torch.get_num_threads() <= FEW:
             return look_up(grids, first, second)
         return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2).float()))
 
@@ -90,14 +90,16 @@ class OneLayer(MlpExtractor):
     """A layer for the policy and one for the value, made by one product."""
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
-        layers = [net[0] for net in (self.policy_net, self.value_net)]
-        weights, biases = (torch.cat([getattr(layer, of) for layer in layers]) for of in ("weight", "bias"))
-        policy, value = torch.tanh(linear(features, weights, biases)).chunk(2, dim=1)
-        return policy, value
+        (policy, activation), (value, _) = self.policy_net, self.value_net
+        assert isinstance(policy, nn.Linear)
+        assert isinstance(value, nn.Linear)
+        weights = torch.cat([policy.weight, value.weight])
+        hidden = activation(linear(features, weights, torch.cat([policy.bias, value.bias])))
+        return hidden[:, : self.latent_dim_pi], hidden[:, self.latent_dim_pi :]
 
 
 class GridPolicy(ActorCriticCnnPolicy):
-    """The library's policy with one hidden layer, which looks at bytes and multiplies once."""
+    """The library's policy with one hidden layer: as it learns, it looks at bytes and multiplies once."""
 
     def _build_mlp_extractor(self) -> None:
         self.mlp_extractor = OneLayer(self.features_dim, self.net_arch, self.activation_fn, self.device)

@@ -86,6 +86,14 @@ def test_what_is_frozen_gets_no_gradient_and_the_rest_does() -> None:
         assert not look_up(GRIDS["maze"], first, second).requires_grad
 
 
+def test_of_no_worlds_nothing_is_said() -> None:
+    first, second = convolutions()
+    found = look_up(noise(0, 8, 8, 16), first, second)
+    assert found.shape == convolved(noise(0, 8, 8, 16), first, second).shape == (0, 512)
+    found.sum().backward()  # type: ignore[no-untyped-call]
+    assert not torch.any(torch.as_tensor(second.weight.grad))
+
+
 def by_hand(corners: NDArray[Any], step: int) -> tuple[NDArray[Any], list[int]]:
     """The same, slowly."""
     count, height, width = corners.shape
