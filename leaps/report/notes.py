@@ -153,7 +153,7 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ),
     ("generalization", "drl-fcn", "four-corner"): "Three of five policies find a corner or two here as well.",
     ("generalization", "drl-fcn", "maze"): (
-        "One of five policies gets to the marker in two of ten mazes; a rollout may take 100,000 actions here."
+        "One of five policies gets to the marker in two of ten mazes; a rollout may take 100,000 actions."
     ),
     ("generalization", "drl-fcn", "top-off"): _NO_MARKER_LARGE,
     ("generalization", "drl-fcn", "harvester"): _LONGER_LARGE,
