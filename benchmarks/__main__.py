@@ -237,6 +237,7 @@ def bench_baselines() -> None:
     from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 
     from leaps.baselines import networks
+    from leaps.baselines.memory import keep_what_is_freed
     from leaps.baselines.networks import Remembering
     from leaps.baselines.ppo import PAPER, PAPER_ABS, PPOConfig, PPOTrainer
 
@@ -257,6 +258,7 @@ def bench_baselines() -> None:
 
     threads, few = torch.get_num_threads(), networks.FEW
     torch.set_num_threads(1)
+    keep_what_is_freed()
     for task in ("maze", "stair-climber"):
         quick = minutes("drl", task, PAPER[task], 5)  # of a whole training: 4.0 and 4.8, as it quickens
         networks.FEW = 0

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from leaps import __version__
 from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
+from leaps.baselines.memory import keep_what_is_freed
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS
 from leaps.files import write_atomically
 
@@ -156,6 +157,7 @@ class Training:
     def run(self, listener: Callable[[Point], object] = id) -> dict[str, Any]:
         """Train to the end, judge what was learned, and write all down. Returns the result."""
         write_atomically(self.folder / CONFIG_FILE, (json.dumps(self._asked, indent=2) + "\n").encode())
+        keep_what_is_freed()
         saved, pause = time.perf_counter(), SAVE_EVERY
         # An interruption may come in the middle of an iteration: the last checkpoint is what to go on from.
         while self.trainer.steps < self.config.steps and not self.trainer.done:
