@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import leaps
+from benchmarks.timing import best
 from leaps import parallel
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build, parse
@@ -44,17 +44,6 @@ def report(what: str, measured: str, goal: str, reached: bool | None) -> None:
     mark = "" if reached is None else "[green]✓[/green]" if reached else "[red]✗[/red]"
     table.add_row(what, measured, goal, mark)
     console.print(f"[dim]… {what}: {measured}[/dim]")
-
-
-def best(action: Callable[[], object], seconds: float = 1.5) -> float:
-    """The shortest time that `action` takes, in seconds, of as many tries as fit."""
-    action()
-    shortest, end = float("inf"), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        start = time.perf_counter()
-        action()
-        shortest = min(shortest, time.perf_counter() - start)
-    return shortest
 
 
 def executor_rate(compiled: object, worlds: Worlds, horizon: int, hooks: Hooks | None) -> float:
@@ -233,66 +222,29 @@ def bench_searches() -> None:
 
 
 def bench_baselines() -> None:
-    """A training of 2 million steps, on one core, at the pace of its first seconds."""
-    from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
+    """A training of 2 million steps, on one core."""
+    from benchmarks.baselines import convolved, minutes, one_core, step_by_step
 
-    from leaps.baselines import networks
-    from leaps.baselines.memory import keep_what_is_freed
-    from leaps.baselines.networks import Remembering
-    from leaps.baselines.ppo import PAPER, PAPER_ABS, PPOConfig, PPOTrainer
-
-    def rate(method: str, task: str, config: PPOConfig) -> float:
-        trainer = PPOTrainer(method, TASKS[task], config)
-        trainer.step()
-        begin, before = time.perf_counter(), trainer.steps
-        while time.perf_counter() - begin < 8:
-            trainer.step()
-        return (trainer.steps - before) / (time.perf_counter() - begin)
-
-    def minutes(method: str, task: str, config: PPOConfig, most: int) -> float:
-        steps = rate(method, task, config)
-        found = 2e6 / steps / 60
-        what = f"{method} on {TASKS[task].name}, {config.epochs} epochs, 2M steps"
-        report(what, f"{found:.1f} min", f"≤ {most} min", found <= most)
-        return steps
-
-    threads, few = torch.get_num_threads(), networks.FEW
-    torch.set_num_threads(1)
-    keep_what_is_freed()
-    for task in ("maze", "stair-climber"):
-        quick = minutes("drl", task, PAPER[task], 5)  # of a whole training: 4.0 and 4.8, as it quickens
-        networks.FEW = 0
-        report("… looked up ÷ convolved", f"{quick / rate('drl', task, PAPER[task]):.1f}", "", None)
-        networks.FEW = few
-    quick = minutes("drl-abs", "maze", PAPER_ABS["maze"], 15)
-    library = RecurrentActorCriticPolicy._process_sequence
-    ours, Remembering._process_sequence = Remembering._process_sequence, staticmethod(library)  # type: ignore
-    slow = rate("drl-abs", "maze", PAPER_ABS["maze"])
-    Remembering._process_sequence = staticmethod(ours)  # type: ignore[method-assign]
-    report("… a call per sequence ÷ the library's per step", f"{quick / slow:.1f}", "", None)
-    torch.set_num_threads(threads)
+    with one_core():
+        for task in ("maze", "stair-climber"):
+            quick = minutes("drl", task)
+            with convolved():
+                slow = minutes("drl", task)
+            report(f"drl on {task}, 2M steps", f"{quick:.1f} min", "≤ 5 min", quick <= 5)
+            report("… looked up ÷ convolved", f"{slow / quick:.1f}", "", None)
+        quick = minutes("drl-abs", "maze")
+        with step_by_step():
+            slow = minutes("drl-abs", "maze")
+        report("drl-abs on maze, 2M steps", f"{quick:.1f} min", "≤ 15 min", quick <= 15)
+        report("… a call per sequence ÷ the library's per step", f"{slow / quick:.1f}", "", None)
 
 
-def bench_updates(device: str = "cuda") -> None:
-    """HRL's updates on a GPU, and the library's of the same networks from the same memory."""
-    from stable_baselines3 import SAC
+def bench_updates() -> None:
+    """HRL's updates on a GPU, and the library's."""
+    from benchmarks.baselines import updates
 
-    from leaps.baselines.hrl import PAPER, HRLTrainer
-
-    trainer = HRLTrainer("hrl", TASKS["top-off"], PAPER["top-off"], device=device)
-    while trainer.decisions < 2 * trainer.config.random:
-        trainer.step()
-
-    def updates(kind: type[SAC]) -> float:
-        def some() -> None:
-            kind.train(trainer.model, 8, trainer.config.batch)
-            if device == "cuda":
-                torch.cuda.synchronize()
-
-        return best(some) / 8
-
-    quick, slow = updates(type(trainer.model)), updates(SAC)
-    report(f"hrl on TopOff, an update, {device}", f"{quick * 1e3:.2f} ms", "", None)
+    quick, slow = updates("cuda")
+    report("hrl on top-off, an update on a GPU", f"{quick * 1e3:.2f} ms", "", None)
     report("… the library's ÷ ours", f"{slow / quick:.1f}", "", None)
 
 

@@ -1,8 +1,8 @@
 """What two convolutions make of many worlds, by looking up.
 
 Worlds look alike, also to a convolution. A batch of two thousand grids of 12x12 has a quarter of a million
-squares of 2x2, of which about one in a hundred is unlike all before it, and 131,072 squares of 5x5, which is
-what the second convolution sees at once, of which one in four to ten is.
+squares of 2x2, of which some one in a hundred is unlike all before it, and 131,072 squares of 5x5, which is
+what the second convolution sees at once, of which one in three to twelve is.
 
 So different squares are numbered. The first convolution answers once for each different 2x2. What the second
 adds up for a 5x5 is sixteen products, each of an answer with the weights of one place; these products too are
@@ -37,7 +37,7 @@ def look_up(grids: Tensor, first: nn.Conv2d, second: nn.Conv2d) -> Tensor:
     assert first.bias is not None
     assert second.bias is not None
     shown = grids.contiguous().numpy()
-    squares, firsts = number(_codes(shown), 1)
+    squares, firsts = number(cell_codes(shown), 1)
     large, large_firsts = number(number(squares, 1)[0], 2)  # 3x3, and four of these that share a cross
     patches = torch.from_numpy(_patches(shown, squares.shape, firsts))
     answers = torch.relu(torch.addmm(first.bias, patches, first.weight.permute(2, 3, 1, 0).flatten(0, 2)))
@@ -97,7 +97,7 @@ def _mixed(above: np.uint64, below: np.uint64) -> np.uint64:
 
 
 @jit
-def _codes(grids: Grids) -> Numbers:
+def cell_codes(grids: Grids) -> Numbers:
     """[n, height, width, planes] → what is in each cell, a bit per plane"""
     count, height, width, planes = grids.shape
     codes = np.zeros((count, height, width), np.int32)

@@ -1,0 +1,155 @@
+"""Measure how fast baselines learn on one core: `python -m benchmarks.baselines`, or with names of tasks."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import torch
+from rich.console import Console
+from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
+from stable_baselines3 import SAC
+
+from benchmarks.timing import best
+from leaps.baselines import hrl, networks, ppo
+from leaps.baselines.lookup import cell_codes, number
+from leaps.baselines.memory import keep_what_is_freed
+from leaps.tasks import PAPER, get
+
+STEPS = 2_000_000
+SECONDS = 8.0
+"""of training that a pace is taken from"""
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    keep_what_is_freed()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def convolved() -> Iterator[None]:
+    """Look nothing up."""
+    few, networks.FEW = networks.FEW, 0
+    try:
+        yield
+    finally:
+        networks.FEW = few
+
+
+@contextmanager
+def step_by_step() -> Iterator[None]:
+    """Go through sequences as sb3-contrib does."""
+    ours = networks.Remembering._process_sequence
+    library = staticmethod(RecurrentActorCriticPolicy._process_sequence)
+    networks.Remembering._process_sequence = library  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        networks.Remembering._process_sequence = staticmethod(ours)  # type: ignore[method-assign]
+
+
+def minutes(method: str, task: str) -> float:
+    """What a training of 2 million steps takes at the pace of its first iterations, but the very first."""
+    config = (ppo.PAPER_ABS if method == "drl-abs" else ppo.PAPER)[task]
+    trainer = ppo.PPOTrainer(method, get(task), config)
+    trainer.step()
+    begin, before = time.perf_counter(), trainer.steps
+    while time.perf_counter() - begin < SECONDS:
+        trainer.step()
+    return STEPS / (trainer.steps - before) * (time.perf_counter() - begin) / 60
+
+
+class Batch(NamedTuple):
+    """What a batch of drl is, and takes forwards and back."""
+
+    small: float
+    """2x2 squares for each that is unlike all before it"""
+    large: float
+    """… of 5x5"""
+    looked_up: float
+    """seconds of the encoder"""
+    convolved: float
+    layer: float
+    """seconds of the layer after it"""
+    flops: float
+    """that the layer does in a second"""
+
+
+def batch(task: str) -> Batch:
+    """Look at a batch of the twelfth iteration (with fewer epochs, so that it comes sooner)."""
+    trainer = ppo.PPOTrainer("drl", get(task), ppo.PPOConfig(epochs=1))
+    for _ in range(12):
+        trainer.step()
+    buffer, policy = trainer.model.rollout_buffer, trainer.model.policy
+    shown = buffer.observations.reshape(-1, *buffer.observations.shape[-3:])
+    grids = torch.from_numpy(shown[:: len(shown) // trainer.config.batch])
+    small, firsts = number(cell_codes(grids.numpy()), 1)
+    large, large_firsts = number(number(small, 1)[0], 2)
+    encoder, layer = policy.features_extractor, policy.mlp_extractor
+    features = encoder(grids).detach().requires_grad_()
+
+    def encode() -> None:
+        encoder(grids).sum().backward()
+
+    def answer() -> None:
+        torch.cat(layer(features), dim=1).sum().backward()  # type: ignore[no-untyped-call]
+
+    looked_up, answered = best(encode), best(answer)
+    with convolved():
+        slow = best(encode)
+    products = 3 * 2 * features.numel() * 2 * trainer.config.hidden
+    return Batch(
+        small.size / len(firsts),
+        large.size / len(large_firsts),
+        looked_up,
+        slow,
+        answered,
+        products / answered,
+    )
+
+
+def updates(device: str) -> tuple[float, float]:
+    """Seconds of an update of HRL on TopOff, and of the library's of the same networks and memory."""
+    trainer = hrl.HRLTrainer("hrl", get("top-off"), hrl.PAPER["top-off"], device=device)
+    while trainer.decisions < 2 * trainer.config.random:
+        trainer.step()
+
+    def seconds(kind: type[SAC]) -> float:
+        def some() -> None:
+            kind.train(trainer.model, 8, trainer.config.batch)
+            if device == "cuda":
+                torch.cuda.synchronize()
+
+        return best(some) / 8
+
+    return seconds(type(trainer.model)), seconds(SAC)
+
+
+def main() -> None:
+    say = Console().print
+    with one_core():
+        for task in sys.argv[1:] or PAPER:
+            with convolved():
+                slow = minutes("drl", task)
+            say(f"{task}: drl {minutes('drl', task):.1f} min, convolved {slow:.1f}; ", end="")
+            say(f"drl-abs {minutes('drl-abs', task):.1f} min")
+            one = batch(task)
+            say(f"  a batch of drl: 1 in {one.small:.0f} squares of 2x2 is different, ", end="")
+            say(f"1 in {one.large:.1f} of 5x5;")
+            say(f"  encoder {one.looked_up * 1e3:.0f} ms, convolved {one.convolved * 1e3:.0f}; ", end="")
+            say(f"the layer after it {one.layer * 1e3:.0f} ms, {one.flops / 1e9:.0f} GFLOP/s")
+        quick, _ = updates("cpu")
+        with convolved():
+            slow, _ = updates("cpu")
+        say(f"an update of hrl on top-off: {quick * 1e3:.0f} ms, convolved {slow * 1e3:.0f}")
+
+
+if __name__ == "__main__":
+    main()
