@@ -211,7 +211,7 @@ def bench_searches() -> None:
         mean >= 3e4,
     )
     parallel.set_threads(None)
-    cem = SearchRun(SolveConfig("four-corner", "cem"))
+    cem = SearchRun(SolveConfig("four-corner", "leaps+"))
     cem.step()
     begin = time.perf_counter()
     for _ in range(100):

@@ -18,7 +18,7 @@ __version__ = "0.1.0"
 register_environments()
 
 
-def solve(task: Any, method: str = "climbs", seed: int = 0, **settings: Any) -> "Solution":
+def solve(task: Any, method: str = "ladder", seed: int = 0, **settings: Any) -> "Solution":
     """Find a program for a task; see `leaps.search.solve.solve`."""
     from leaps.search.solve import solve as search  # what it needs takes a second to import
 

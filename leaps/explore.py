@@ -12,8 +12,7 @@ from leaps.behaviour import HORIZON, match
 from leaps.dataset import Dataset
 from leaps.embedding.space import Space
 from leaps.karel.executor import compile_karel, run
-from leaps.search.cem import ROBUST
-from leaps.search.reconstruct import TEST_PROGRAMS, reconstruct
+from leaps.search.reconstruct import PLUS, TEST_PROGRAMS, reconstruct
 
 
 def interpolate(space: Space, start: str, end: str, steps: int) -> list[str]:
@@ -186,7 +185,7 @@ def latent_map(
     for name, program in TEST_PROGRAMS.items():
         progress(name)
         given = space.encode([program])
-        result = reconstruct(space, program, ROBUST, seed, iterations)
+        result = reconstruct(space, program, PLUS, seed, iterations)
         truth[name], found[name] = place(given)[0], place(result.point[None])[0]
         r_mat[name] = result.r_mat
         apart[name] = float(np.linalg.norm(space.latent(result.point[None]) - space.latent(given))) / unit

@@ -17,9 +17,8 @@ from leaps.embedding.space import Space
 from leaps.explore import Plane as Plane  # those who place a search import it from here, too
 from leaps.explore import columns_of, places_of
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from leaps.search.cem import CEM
 from leaps.search.objective import Objective
-from leaps.search.search import InSpace
+from leaps.search.leaps import Leaps, parse_changes
 from leaps.search.solve import Run, SolveConfig, Step
 
 CLOUD = 3000
@@ -171,6 +170,12 @@ def _plain(places: NDArray[np.float32]) -> Any:
     return places.astype(np.float64).round(DIGITS).tolist()
 
 
+def search_space(config: SolveConfig) -> Space:
+    """The space that a search by LEAPS is in: raw latents, as published, or whitened."""
+    changes = parse_changes(config.method)
+    return Space.load(config.space, raw=changes is not None and "whitened" not in changes)
+
+
 def record(
     config: SolveConfig,
     space: Space,
@@ -189,9 +194,9 @@ def record(
     tokens = None if truth is None else LANGUAGE.encode(tokens_of(parse(truth, LANGUAGE)))[None]
     run = Run(config)
     search = run.search
-    if not (isinstance(search, InSpace) and isinstance(search.search, CEM)):
-        raise ValueError(f"only the way of cem and cem-paper can be recorded, found {config.method!r}")
-    if search.space.file != space.file:
+    if not isinstance(search, Leaps):
+        raise ValueError(f"only leaps and leaps+ have a trajectory in the space, found {config.method!r}")
+    if (search.space.file, search.space.raw) != (space.file, space.raw):
         raise ValueError(f"the search is in the space {search.space.file}, found {space.file}")
     drawn = sample_programs(LANGUAGE, PROGRAMS, programs, config.seed, min(LONGEST, space.longest))
     points = space.encode(np.unique(drawn, axis=0))  # as in a data set: each program once
@@ -204,13 +209,16 @@ def record(
     objective = Objective(run.task, run.objective.worlds, run.objective.elsewhere)
     populations, centres, scores, best = [], [], [], []
     while not run.finished:
+        is_centre = search.centre_is_next
         step = run.step()
+        listener(step)
+        if is_centre:  # scored below, for searches that do not ask about it, too
+            continue
         # A budget may end within a population; the search then stays where it is.
         populations.append(search.points[: len(step.scores)])
-        centres.append(search.search.centre)
+        centres.append(search.cem.centre)
         scores.append(step.scores)
         best.append(space.text(step.asked[int(step.scores.argmax())]))
-        listener(step)
     ends = np.cumsum([len(population) for population in populations])[:-1]
     placed = np.split(place(np.concatenate(populations)), ends)
     places = place(np.stack(centres))
@@ -232,7 +240,7 @@ def record(
     return Trajectory(
         config,
         iterations,
-        run.solved,
+        run.converged,
         plane,
         place(points),
         None if tokens is None else place(space.encode(tokens))[0],

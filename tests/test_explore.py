@@ -25,8 +25,7 @@ from leaps.explore import LatentMap, interpolate, latent_map, nearest, smoothnes
 from leaps.figures import draw_map
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import LANGUAGE, random_worlds
-from leaps.search.cem import ROBUST
-from leaps.search.reconstruct import TEST_PROGRAMS, reconstruct
+from leaps.search.reconstruct import PLUS, TEST_PROGRAMS, reconstruct
 from tests.embedding.helpers import long_programs, needs_shipped_weights, shipped, short_programs, untrained
 
 Latents = NDArray[np.float32]
@@ -334,7 +333,7 @@ def test_the_training_programs_are_in_the_middle_of_a_map() -> None:
 def test_what_a_map_shows_as_found_is_what_the_search_found() -> None:
     space, _, chart = mapped()
     for name, program in TEST_PROGRAMS.items():
-        assert chart.r_mat[name] == reconstruct(space, program, ROBUST, seed=3, iterations=2).r_mat
+        assert chart.r_mat[name] == reconstruct(space, program, PLUS, seed=3, iterations=2).r_mat
 
 
 def test_every_test_program_is_on_the_map_twice() -> None:
@@ -361,7 +360,7 @@ def test_how_far_apart_two_programs_are_is_told_in_units_of_the_space() -> None:
     places = space.encode(training_of(data)).astype(np.float64)
     unit = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())
     for name, program in TEST_PROGRAMS.items():
-        found = reconstruct(space, program, ROBUST, seed=3, iterations=2).point
+        found = reconstruct(space, program, PLUS, seed=3, iterations=2).point
         expected = float(np.linalg.norm(found - space.encode([program])[0])) / unit
         assert chart.apart[name] == pytest.approx(expected, rel=1e-4)
     assert max(chart.apart.values()) > 0.01

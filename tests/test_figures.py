@@ -58,7 +58,7 @@ def walk(count: int, truth: tuple[float, float] | None = None, converged: bool =
         mean = 2 * share - 1
         iterations.append(Iteration(number, population, centre, mean, min(mean + 0.5, 1), mean / 2, "", ""))
     return Trajectory(
-        SolveConfig("maze", "cem", 7),
+        SolveConfig("maze", "leaps+", 7),
         iterations,
         converged,
         Plane(np.zeros(2, np.float32), np.eye(2, dtype=np.float32), (0.25, 0.125)),

@@ -65,7 +65,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Space:
 @pytest.fixture(scope="module")
 def config(space: Space) -> SolveConfig:
     """Five populations, and the beginning of a sixth."""
-    return SolveConfig("stair-climber", "cem", 1, 5 * POPULATION + LEFT_OVER, space=str(space.file))
+    return SolveConfig("stair-climber", "leaps+", 1, 5 * POPULATION + LEFT_OVER, space=str(space.file))
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +171,7 @@ def test_every_step_is_told(config: SolveConfig, space: Space) -> None:
 
 @needs_shipped_weights
 def test_a_search_has_converged_when_its_last_ten_populations_are_perfect() -> None:
-    found = record(SolveConfig("stair-climber", "cem", 0), shipped(), programs=100)
+    found = record(SolveConfig("stair-climber", "leaps+", 0), shipped(), programs=100)
     assert found.converged
     assert [iteration.best for iteration in found.iterations[-10:]] == [1.0] * 10
     assert len(found.iterations) < CEM.ITERATIONS
@@ -250,7 +250,7 @@ def with_bests(bests: Sequence[float], converged: bool = False) -> Trajectory:
         for i, best in enumerate(bests, 1)
     ]
     plane = Plane(np.zeros(2, np.float32), np.eye(2, dtype=np.float32), (0.5, 0.25))
-    config = SolveConfig("maze", "cem", 3)
+    config = SolveConfig("maze", "leaps+", 3)
     return Trajectory(config, iterations, converged, plane, place[None], None, None, None)
 
 

@@ -68,7 +68,7 @@ def repair(
     program = to_line(read_program(file, expression))
     config = SolveConfig(
         task,
-        "climbs",
+        "ladder",
         seed,
         BUDGET if budget is None else budget,
         parse_size(size),

@@ -53,9 +53,11 @@ def solve(
     method: Annotated[
         str,
         typer.Option(
-            "--method", "-m", help="climbs (ours), cem, cem-paper, random-8, random-64, cebs or hc."
+            "--method",
+            "-m",
+            help="ladder, leaps (as published), leaps+, hc, cebs, random-8 or random-64. Or FILE.py:NAME.",
         ),
-    ] = "climbs",
+    ] = "ladder",
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="Search so many times, from --seed on.")] = 1,
     budget: Annotated[
@@ -273,13 +275,12 @@ def imitate(
     what two programs do is the same, from 0 to 1.
     """
     from leaps.embedding.space import Space
-    from leaps.search.cem import ROBUST
-    from leaps.search.reconstruct import reconstruct
+    from leaps.search.reconstruct import PLUS, reconstruct
     from leaps.search.search import VALID_BONUS
 
     program = to_line(read_program(file, expression))
     loaded = Space.load(space)
-    found = reconstruct(loaded, program, ROBUST, seed, iterations)
+    found = reconstruct(loaded, program, PLUS, seed, iterations)
     text = loaded.text(found.program)
     if json_:
         print_json(

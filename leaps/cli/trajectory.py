@@ -28,9 +28,7 @@ def trajectory(
         str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them. Or FILE.py:NAME.")
     ],
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same search.")] = 0,
-    method: Annotated[
-        str, typer.Option("--method", "-m", help="cem, or cem-paper with the paper's settings per task.")
-    ] = "cem",
+    method: Annotated[str, typer.Option("--method", "-m", help="leaps (as published) or leaps+.")] = "leaps",
     budget: Annotated[
         int | None, typer.Option("--budget", help="Programs evaluated at most; the method's own by default.")
     ] = None,
@@ -56,22 +54,22 @@ def trajectory(
 
       leaps trajectory stair-climber --truth examples/stair-climber.karel
     """
-    from leaps.embedding.space import Space
     from leaps.figures import animate_trajectory, draw_trajectory
     from leaps.files import write_atomically
+    from leaps.search.leaps import parse_changes
     from leaps.search.methods import get_method
     from leaps.search.save import make_folder
     from leaps.search.solve import SolveConfig
     from leaps.tasks import get
-    from leaps.trajectory import evolution, evolution_table, record
+    from leaps.trajectory import evolution, evolution_table, record, search_space
 
     task_name = get(task).name
     known = get_method(method)
-    if method not in ("cem", "cem-paper"):
-        raise ValueError(f"--method: expected cem or cem-paper, found {method!r}")
+    if parse_changes(method) is None:
+        raise ValueError(f"--method: expected leaps or leaps+, found {method!r}")
     config = SolveConfig(task, method, seed, budget, space=space)
     program = None if truth is None else to_line(read_program(truth, None))
-    loaded = Space.load(space)
+    loaded = search_space(config)
     folder = Path("out") / f"{task_name}-{method}-{seed}-trajectory" if to is None else to
     make_folder(folder)
     bar = progress_bar()

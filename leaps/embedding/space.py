@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_line
 from leaps.embedding.fast_decoder import FastDecoder
+from leaps.embedding.model import Coordinates
 from leaps.embedding.train import VARIANTS
 from leaps.embedding.weights import load_weights
 from leaps.evaluate import encode as read_tokens
@@ -25,16 +26,22 @@ BATCH = 2048
 
 
 class Space:
-    """A program space on the CPU. Nothing changes it, so that several searches can use it at once."""
+    """A program space on the CPU. Nothing changes it, so that several searches can use it at once.
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    raw: points are the network's own latents, as in the paper, instead of whitened coordinates
+    (`Coordinates`).
+    """
+
+    def __init__(self, file: Path, raw: bool = False) -> None:
+        self.file, self.raw = file, raw
         self.network = load_weights(file)
+        if raw:
+            self.network.coordinates = Coordinates(self.network.config.latent)
         self.about = read_about(file)
         self._decoder = FastDecoder(self.network)
 
     @staticmethod
-    def load(name: str | Path = "leaps") -> "Space":
+    def load(name: str | Path = "leaps", raw: bool = False) -> "Space":
         """Load a shipped variant (leaps, p, pr, pl) or a file of weights."""
         file = Path(name)
         if str(name) in VARIANTS:
@@ -51,7 +58,7 @@ class Space:
                 f"no weights at {str(name)!r}; expected {', '.join(VARIANTS)}, a file of weights, "
                 "or a folder of `leaps train`"
             )
-        return _loaded(file.resolve(), file.stat().st_mtime_ns)
+        return _loaded(file.resolve(), file.stat().st_mtime_ns, raw)
 
     @property
     def dimensions(self) -> int:
@@ -99,7 +106,7 @@ class Space:
         return " ".join(LANGUAGE.decode(tokens))
 
 
-@lru_cache(maxsize=4)
-def _loaded(file: Path, changed: int) -> Space:  # noqa: ARG001
+@lru_cache(maxsize=8)
+def _loaded(file: Path, changed: int, raw: bool) -> Space:  # noqa: ARG001
     """Load each file once, unless it has changed."""
-    return Space(file)
+    return Space(file, raw)

@@ -6,10 +6,20 @@ from dataclasses import dataclass
 
 from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, cell
-from leaps.experiments.computing import LENGTHS, SEARCHES, SIZES, SPACES, Job, Values
+from leaps.experiments.computing import (
+    LENGTHS,
+    SEARCH_ROWS,
+    SEARCHES,
+    SIZES,
+    SPACES,
+    STEPS,
+    TRAINING_SEEDS,
+    Job,
+    Values,
+)
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
-from leaps.tasks import HARD, PAPER, TASKS
+from leaps.tasks import HARD, PAPER
 from leaps.tasks.task import LIMIT, SHARE
 
 SEEDS = 5
@@ -18,12 +28,15 @@ MANY_SEEDS = 32
 """those of searches that are compared with each other, as in later work"""
 NEURAL = ("drl", "drl-fcn", "drl-abs", "drl-abs-t", "hrl", "hrl-abs")
 BASELINES = (*NEURAL, "naive", "viper")
-PEERS = ("hc", "cebs", "ours")
-"""what came after the paper, and ours"""
+PEERS = ("hc", "cebs", "ladder")
+"""searches that came after the paper, and this project's own"""
+TRAININGS = 3
+"""of each program space"""
 SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
 """of the configurations of a task"""
 SHORT = 100
 """actions of a rollout, where it is short"""
+HELD_OUT_SEEDS = 8
 LARGE, QUICK_SIZE = "100x100", "20x20"
 EPISODES_FCN = 10
 """worlds of that size that DRL-FCN is judged on; the others see a hundred"""
@@ -101,7 +114,9 @@ QUICK_JUDGED = 50
 def _quick(method: str) -> dict[str, Option]:
     if method in ("leaps-rand-8", "leaps-rand-64"):  # nothing is quicker
         return {}
-    if method in SEARCHES or method in SIZES:
+    if method in SEARCH_ROWS:
+        return {"budget": QUICK_BUDGET}
+    if method not in BASELINES:  # a user's search
         return {"budget": QUICK_BUDGET}
     return {"judged": QUICK_JUDGED, "steps": QUICK_STEPS_HRL if method.startswith("hrl") else QUICK_STEPS}
 
@@ -139,17 +154,33 @@ def _teachers(one: Cell) -> tuple[Cell, ...]:
 
 
 def _task(job: Job) -> Values:
-    return computing.search(job) if job.cell.method in SEARCHES else computing.baseline(job)
+    return computing.baseline(job) if job.cell.method in BASELINES else computing.search(job)
 
 
-def _many_for_peers(method: str) -> int:
-    return MANY_SEEDS if method in PEERS else SEEDS
+def _seeds_of_searches(method: str) -> int:
+    """As many as later work has for searches that need no training; five in each trained space."""
+    if method in BASELINES:
+        return SEEDS
+    row = SEARCH_ROWS.get(method)
+    return TRAININGS * TRAINING_SEEDS if row and row.in_space else MANY_SEEDS
+
+
+def _few_seeds(method: str) -> int:
+    """Five, but five in each trained space."""
+    row = SEARCH_ROWS.get(method)
+    return TRAININGS * TRAINING_SEEDS if row and row.in_space else SEEDS
+
+
+def _seeds_of_reconstruction(method: str) -> int:
+    return SEEDS if method == "naive" else TRAININGS * TRAINING_SEEDS
 
 
 def _reconstruction(method: str, test: str, seed: int, quick: bool) -> list[Cell]:
     options: dict[str, Option] = {}
-    if quick:
-        options = {"iterations": 50} if method in SPACES else _quick(method)
+    if quick and method == "naive":
+        options = _quick(method)
+    elif quick and "rand" not in method:
+        options = {"iterations": 50}
     return [cell("reconstruction", method, test, seed, **options)]
 
 
@@ -159,8 +190,7 @@ def _smoothness(method: str, split: str, seed: int, quick: bool) -> list[Cell]:
 
 
 def _length(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
-    options = _quick("leaps") if quick else {}
-    return [cell("length", method, task, seed, **options)]
+    return [cell("length", method, task, seed, **(_quick(method) if quick else {}))]
 
 
 def _generalization(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
@@ -208,10 +238,27 @@ def _evolution_needs(one: Cell) -> tuple[Cell, ...]:
     return (cell("cem-trajectory", one.method, one.task, one.seed, **dict(one.options)),)
 
 
-def _rollout_needs(one: Cell) -> tuple[Cell, ...]:
-    experiment = "tasks" if one.task in PAPER else "karel-hard"
-    return (cell(experiment, one.method, one.task, one.seed, **_amount(one)),)
+def _budget(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    return [cell("budget", method, task, seed, **(_quick(method) if quick else {}))]
 
+
+def _budget_needs(one: Cell) -> tuple[Cell, ...]:
+    """HC and CEBS score programs on 16 worlds in the other tables already."""
+    if one.method not in ("hc", "cebs"):
+        return ()
+    return (cell(_table_of(one.task), one.method, one.task, one.seed, **_amount(one)),)
+
+
+def _table_of(task: str) -> str:
+    return "tasks" if task in PAPER else "karel-hard"
+
+
+def _rollout_needs(one: Cell) -> tuple[Cell, ...]:
+    return (cell(_table_of(one.task), one.method, one.task, one.seed, **_amount(one)),)
+
+
+RECONSTRUCTIONS = ("leaps-p", "leaps-p+r", "leaps-p+l", "leaps-rand-8", "leaps-rand-64", "leaps")
+"""rows of Table 1, each searched by leaps and by leaps+"""
 
 TABLES = {
     experiment.name: experiment
@@ -219,10 +266,11 @@ TABLES = {
         Experiment(
             "reconstruction",
             "Table 1: programs that behave as four test programs do",
-            ("naive", "leaps-p", "leaps-p+r", "leaps-p+l", "leaps-rand-8", "leaps-rand-64", "leaps"),
+            ("naive", *RECONSTRUCTIONS, *(f"leaps+{row.removeprefix('leaps')}" for row in RECONSTRUCTIONS)),
             tuple(TEST_PROGRAMS),
             _reconstruction,
             computing.reconstruction,
+            seeds=_seeds_of_reconstruction,
         ),
         Experiment(
             "smoothness",
@@ -242,34 +290,65 @@ TABLES = {
             _task_entries,
             _task,
             _task_needs,
-            _many_for_peers,
+            _seeds_of_searches,
+        ),
+        Experiment(
+            "steps",
+            "from leaps to leaps+: one change after another, then each change alone",
+            tuple(STEPS),
+            tuple(PAPER),
+            lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "steps"),
+            computing.search,
+            seeds=_seeds_of_searches,
+        ),
+        Experiment(
+            "budget",
+            "return on held-out worlds against evaluations, all searches on 16 worlds",
+            ("leaps", "leaps+", *PEERS),
+            (*PAPER, *HARD),
+            _budget,
+            computing.budget_curve,
+            _budget_needs,
+            _seeds_of_searches,
+        ),
+        Experiment(
+            "held-out",
+            "seven tasks of other papers, which no search was tuned on; settings as everywhere",
+            ("leaps+", "hc", "ladder"),
+            (),
+            lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "held-out"),
+            computing.search,
+            seeds=lambda method: min(HELD_OUT_SEEDS, _seeds_of_searches(method)),
         ),
         Experiment(
             "short",
             "Table 3 in rollouts of 100 actions; the paper doesn't say how long those of its policies were",
-            ("drl", "drl-fcn", "drl-abs", "leaps", "ours"),
+            ("drl", "drl-fcn", "drl-abs", "leaps", "leaps+", "ladder"),
             tuple(f"{task}{LIMIT}{SHORT}" for task in PAPER),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "short"),
             _task,
+            seeds=_few_seeds,
         ),
         Experiment(
             "generalization",
             "the two tables of what was found on the tasks, in a hundred worlds of 100x100 (ten for "
-            "DRL-FCN); the programs of `ours-sizes` had to hold at 9x9, 16x16 and 40x40, too",
-            ("drl-fcn", "drl-abs", "viper", "leaps", "ours", *SIZES),
+            "DRL-FCN); the programs of `ladder-sizes` had to hold at 9x9, 16x16 and 40x40, too",
+            ("drl-fcn", "drl-abs", "viper", "leaps", "leaps+", "ladder", *SIZES),
             tuple(name for name in PAPER if name != "clean-house"),
             _generalization,
             computing.elsewhere,
             _generalization_needs,
+            _few_seeds,
         ),
         Experiment(
             "unseen",
             "tasks of which only a share of the configurations was seen, judged on all",
-            ("drl", "drl-abs", "viper", "leaps", "ours"),
+            ("drl", "drl-abs", "viper", "leaps", "leaps+", "ladder"),
             tuple(f"{task}{SHARE}{share}" for task in ("top-off", "harvester-subsets") for share in SHARES),
             _unseen,
             computing.unseen,
             _unseen_needs,
+            _few_seeds,
         ),
         Experiment(
             "debugging",
@@ -287,15 +366,16 @@ TABLES = {
             tuple(PAPER),
             _length,
             computing.search,
+            seeds=_few_seeds,
         ),
         Experiment(
             "karel-hard",
             "the four harder tasks",
-            ("leaps", *PEERS),
+            ("leaps", "leaps+", *PEERS),
             tuple(HARD),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "karel-hard"),
             computing.search,
-            seeds=_many_for_peers,
+            seeds=_seeds_of_searches,
         ),
     )
 }
@@ -316,7 +396,7 @@ FIGURES = {
         Experiment(
             "cem-trajectory",
             "the way of a search through the space, on a task that it solves and on a harder one",
-            ("leaps",),
+            ("leaps", "leaps+"),
             tuple(figures.TRUTHS),
             _shown("cem-trajectory", **QUICK_SEARCH),
             figures.trajectory,
@@ -325,7 +405,7 @@ FIGURES = {
         Experiment(
             "evolution",
             "how the best program changes in the course of a search",
-            ("leaps",),
+            ("leaps", "leaps+"),
             ("stair-climber",),
             _shown("evolution", **QUICK_SEARCH),
             figures.evolution,
@@ -354,8 +434,8 @@ FIGURES = {
         Experiment(
             "rollouts",
             "what the programs do that were found, on all ten tasks",
-            ("ours",),
-            tuple(TASKS),
+            ("ladder",),
+            (*PAPER, *HARD),
             _shown("rollouts", budget=QUICK_BUDGET),
             figures.rollout,
             _rollout_needs,

@@ -1,4 +1,4 @@
-"""From a cell to its values: what a worker does, wherever it is."""
+"""From a cell to its values: the work of one worker."""
 
 import os
 import platform
@@ -14,6 +14,7 @@ from leaps import __version__
 from leaps.experiments.cell import Cell, Result
 from leaps.files import locked
 from leaps.tasks.task import SHARE
+from leaps.tensors import read_about
 
 if TYPE_CHECKING:
     from leaps.baselines.checkpoint import Differences
@@ -32,8 +33,10 @@ class Job:
     result: Result | None = None
     """once it is done"""
     work: Path = Path("out/experiments")
-    """where trainings live: in a folder that all workers share, an interrupted one goes on anywhere"""
+    """where trainings live: in a folder that all workers share, an interrupted one is resumed anywhere"""
     device: str = "cpu"
+    user_method: str | None = None
+    """`FILE.py:NAME`, if the cell's method is a user's"""
 
     @property
     def folder(self) -> Path:
@@ -96,38 +99,126 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
+TRAINING_SEEDS = 5
+"""searches in each trained space: seeds 0 to 4 are searches in the shipped space, 5 to 9 in that of the
+second training, and so on"""
+
+
+@dataclass(frozen=True)
+class SearchRow:
+    """A row of tables that is a search for programs."""
+
+    method: str
+    limit: str = ""
+    """follows the task's name: how long a rollout may be"""
+    space: str = "leaps"
+    max_length: int = 45
+    also: tuple[tuple[int, int], ...] = ()
+    """sizes of worlds at which programs have to hold besides the task's own"""
+
+    @property
+    def in_space(self) -> bool:
+        """Whether it searches a trained space, and so depends on the training."""
+        return self.method.startswith(("leaps", "random"))
+
+
+CALLS = "~220calls"
+"""the paper authors' limit of a rollout"""
 SEARCHES = {
-    "leaps-rand-8": "random-8",
-    "leaps-rand-64": "random-64",
-    "leaps": "cem",
-    "hc": "hc",
-    "cebs": "cebs",
-    "ours": "climbs",
+    "leaps-rand-8": SearchRow("random-8"),
+    "leaps-rand-64": SearchRow("random-64"),
+    "leaps-220": SearchRow("leaps", CALLS),
+    "leaps": SearchRow("leaps"),
+    "leaps+": SearchRow("leaps+"),
+    "hc": SearchRow("hc"),
+    "cebs": SearchRow("cebs"),
+    "ladder": SearchRow("ladder"),
 }
-"""what the rows of tables are called, and what searches are"""
-LENGTHS = {"leaps-45": 45, "leaps-100": 100}
-"""rows, and the tokens of the longest program that they may find"""
-SIZES = {"ours-sizes": ((9, 9), (16, 16), (40, 40))}
-"""rows, and the sizes of worlds at which programs had to hold besides their task's own"""
+"""by the name of the row"""
+CUMULATIVE = ("setting", "restart", "whitened", "best", "stop")
+STEPS = {
+    "leaps-220": SEARCHES["leaps-220"],
+    "leaps": SEARCHES["leaps"],
+    **{
+        name: SearchRow(name)
+        for name in ("+".join(["leaps", *CUMULATIVE[:count]]) for count in range(1, len(CUMULATIVE)))
+    },
+    "leaps+": SEARCHES["leaps+"],
+    **{f"leaps+{change}": SearchRow(f"leaps+{change}") for change in CUMULATIVE[1:]},
+}
+"""from leaps to leaps+: one change after another, then each change alone"""
+LENGTHS = {
+    "leaps-45": SearchRow("leaps"),
+    "leaps-100": SearchRow("leaps", max_length=100),
+    "leaps+-45": SearchRow("leaps+"),
+    "leaps+-100": SearchRow("leaps+", max_length=100),
+}
+"""by the tokens of the longest program that may be found"""
+SIZES = {"ladder-sizes": SearchRow("ladder", also=((9, 9), (16, 16), (40, 40)))}
+SEARCH_ROWS = {**SEARCHES, **STEPS, **LENGTHS, **SIZES}
 SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"}
 """rows, and the spaces that were learned with only some of the losses"""
 
 
-def search(job: Job) -> Values:
-    """Search for a program on a task."""
+def search(job: Job, worlds: int | None = None) -> Values:
+    """Search for a program on a task. worlds: on which programs are scored; the method's own number if
+    None."""
     from leaps.search.solve import SolveConfig, solve
 
     cell = job.cell
-    methods = SEARCHES | dict.fromkeys(LENGTHS, "cem") | dict.fromkeys(SIZES, "climbs")
+    row = SearchRow(job.user_method) if job.user_method else SEARCH_ROWS[cell.method]
+    space, seed = space_of(job, row.space) if row.in_space else (row.space, cell.seed)
     config = SolveConfig(
-        cell.task,
-        methods[cell.method],
-        cell.seed,
+        cell.task + row.limit,
+        row.method,
+        seed,
         budget=cell.option("budget"),
-        max_length=LENGTHS.get(cell.method, 45),
-        also=SIZES.get(cell.method, ()),
+        space=space,
+        max_length=row.max_length,
+        worlds=worlds,
+        also=row.also,
     )
-    return _timed(lambda: solve(config).summary())
+    found = _timed(lambda: solve(config).summary())
+    found["history"] = [{name: entry[name] for name in _HISTORY} for entry in found["history"]]
+    return found
+
+
+_HISTORY = ("evaluations", "rollouts", "score", "program")
+"""of an entry that is stored"""
+
+
+def space_of(job: Job, variant: str) -> tuple[str, int]:
+    """The space that a cell searches, and the seed of its search: each training has TRAINING_SEEDS of
+    them."""
+    training, seed = divmod(job.cell.seed, TRAINING_SEEDS)
+    return (variant if training == 0 else str(_trained_space(variant, training, job)), seed)
+
+
+def training(job: Job) -> Values:
+    """Train a program space; the first training of each variant is the one that ships."""
+    from leaps.embedding.space import Space
+
+    cell = job.cell
+    variant = SPACES[cell.method]
+    space = Space.load(variant if cell.seed == 0 else _trained_space(variant, cell.seed, job))
+    about = space.about
+    return {"return": about["test"]["behaviour"], "test": about["test"], "seconds": about["seconds"]}
+
+
+def _trained_space(variant: str, number: int, job: Job) -> Path:
+    """The folder of a training, trained first if it is not there. A GPU takes minutes, a CPU most of a
+    day."""
+    import torch
+
+    from leaps.dataset import DataConfig, make_dataset
+    from leaps.embedding.train import WEIGHTS_FILE, TrainConfig, train
+
+    folder = job.work / "spaces" / f"{variant}-{number}"
+    with locked(folder):  # several cells may need it at once
+        if not (folder / WEIGHTS_FILE).exists() or "test" not in read_about(folder / WEIGHTS_FILE):
+            data = make_dataset(DataConfig())
+            train(TrainConfig(variant, seed=number), data, folder, torch.device(job.device))
+    return folder
 
 
 def _timed(search: Callable[[], Values]) -> Values:
@@ -135,6 +226,35 @@ def _timed(search: Callable[[], Values]) -> Values:
     begin = time.process_time()
     found = search()
     return found | {"core_seconds": time.process_time() - begin}
+
+
+def budget_curve(job: Job) -> Values:
+    """The returns of a search's best programs so far, on held-out worlds, after so many evaluations."""
+    from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
+
+    cell = job.cell
+    found = job.needed[0].values if job.needed else search(job, worlds=BUDGET_WORLDS)
+    history = [*found["history"], {name: found[name] for name in ("evaluations", "rollouts", "program")}]
+    history[-1]["score"] = found["search_return"]
+    judged = evaluate(
+        [entry["program"] for entry in history], cell.task, episodes=UNSEEN, seed=UNSEEN_SEEDS + cell.seed
+    )
+    curve = [
+        [entry["evaluations"], entry["rollouts"], round(entry["score"], DIGITS), round(float(mean), DIGITS)]
+        for entry, mean in zip(history, judged.mean_return, strict=True)
+    ]
+    kept = [point for i, point in enumerate(curve) if i == 0 or point[2:] != curve[i - 1][2:]]
+    told = ("return", "solved", "evaluations", "rollouts", "seconds", "core_seconds", "program", "config")
+    perfect = [point[0] for point in curve if point[2] >= 1.0]
+    return {name: found[name] for name in told} | {
+        "curve": kept,
+        "evaluations_to_perfect": perfect[0] if perfect else None,
+    }
+
+
+BUDGET_WORLDS = 16
+"""on which all methods of the budget table score programs, as HC and CEBS do anyway"""
+DIGITS = 4
 
 
 def baseline(job: Job) -> Values:
@@ -185,7 +305,6 @@ def _foreign(job: Job) -> "Differences":
     """How the policy in a cell's folder differs from the one that its result is of."""
     from leaps.baselines.checkpoint import differences
     from leaps.baselines.train import POLICY_FILE
-    from leaps.tensors import read_about
 
     cell = job.cell
     asked = {
@@ -221,9 +340,15 @@ def unseen(job: Job) -> Values:
 def reconstruction(job: Job) -> Values:
     """Look for a program that behaves as a test program: R_mat with the paper's bonus for a valid program."""
     from leaps.embedding.space import Space
-    from leaps.search.cem import ROBUST
-    from leaps.search.random_search import PAPER as PAPER_RANDOM
-    from leaps.search.reconstruct import TEST_PROGRAMS, Reconstruction, reconstruct, reconstruct_at_random
+    from leaps.search.random_search import config_for
+    from leaps.search.reconstruct import (
+        PAPER,
+        PLUS,
+        TEST_PROGRAMS,
+        Reconstruction,
+        reconstruct,
+        reconstruct_at_random,
+    )
     from leaps.search.search import VALID_BONUS
 
     cell = job.cell
@@ -232,19 +357,28 @@ def reconstruction(job: Job) -> Values:
         own = trainer.naive.answer()[1]
         return values | {"return": own + VALID_BONUS, "r_mat": own, "r_mat_unseen": values["return"]}
     program = TEST_PROGRAMS[cell.task]
-    space = Space.load(SPACES.get(cell.method, "leaps"))
+    plus = cell.method.startswith(PLUS_ROWS)
+    base = cell.method.replace(PLUS_ROWS, "leaps")
+    name, seed = space_of(job, SPACES.get(base, "leaps"))
+    space = Space.load(name, raw=not plus)
     found: Reconstruction
-    if cell.method.startswith("leaps-rand-"):
-        samples = int(cell.method.rpartition("-")[2])
-        found = reconstruct_at_random(space, program, PAPER_RANDOM[samples][cell.task], cell.seed)
+    if base.startswith("leaps-rand-"):
+        config = config_for(cell.task, int(base.rpartition("-")[2]), plus)
+        found = reconstruct_at_random(space, program, config, seed)
     else:
-        found = reconstruct(space, program, ROBUST, cell.seed, cell.option("iterations", 1000))
+        setting = PLUS if plus else PAPER[cell.task]
+        found = reconstruct(space, program, setting, seed, cell.option("iterations", 1000), best_answers=plus)
     return {
         "return": found.r_mat + VALID_BONUS,
         "r_mat": found.r_mat,
         "program": space.text(found.program),
         "iterations": found.iterations,
+        "evaluations_in_all": found.evaluations,
     }
+
+
+PLUS_ROWS = "leaps+"
+"""begins the names of Table 1's rows that are searched by leaps+ instead of leaps"""
 
 
 def smoothness(job: Job) -> Values:
@@ -292,12 +426,11 @@ def elsewhere(job: Job) -> Values:
         judged = evaluate(found["program"], cell.task, **settings)
         said = {"return_at_own_size": found["return"], "program": found["program"]}
         if cell.method in SIZES:
-            told = ("elsewhere", "solved", "evaluations", "rollouts", "seconds", "core_seconds")
+            told = ("elsewhere", "solved", "evaluations", "rollouts", "seconds", "core_seconds", "history")
             said["search"] = {name: found[name] for name in told}
     else:
         from leaps.baselines.policies import load_policy
         from leaps.baselines.train import POLICY_FILE
-        from leaps.tensors import read_about
 
         folder = best_of(job)
         judged = evaluate_policy(load_policy(folder, job.device), cell.task, **settings)

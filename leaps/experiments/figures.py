@@ -1,6 +1,6 @@
 """From a cell of a figure to its values: all that a picture or a table of programs is made of."""
 
-from leaps.experiments.computing import SEARCHES, SPACES, Job, Values
+from leaps.experiments.computing import SEARCHES, SPACES, Job, Values, space_of
 
 TRUTHS = {
     "stair-climber": "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move turnRight move w) m)",
@@ -20,7 +20,7 @@ DIGITS = 4
 
 
 def latent_map(job: Job) -> Values:
-    """Lay out a space in two dimensions."""
+    """Lay out a space in two dimensions: its raw latents, as the paper does."""
     from leaps.dataset import DataConfig, unique_programs
     from leaps.embedding.space import Space
     from leaps.explore import latent_map as lay_out
@@ -28,21 +28,23 @@ def latent_map(job: Job) -> Values:
     cell = job.cell
     config = DataConfig(programs=cell.option("programs", DataConfig.programs))
     training = unique_programs(config)[: config.bounds[0]]
-    space = Space.load(SPACES[cell.method])
+    space = Space.load(SPACES[cell.method], raw=True)
     chart = lay_out(space, training, cell.seed, cell.option("iterations", 1000))
     return {"programs": len(training), **chart.report()}
 
 
 def trajectory(job: Job) -> Values:
     """Record a search by the cross entropy method."""
-    from leaps.embedding.space import Space
     from leaps.search.solve import SolveConfig
-    from leaps.trajectory import CLOUD, record
+    from leaps.trajectory import CLOUD, record, search_space
 
     cell = job.cell
-    config = SolveConfig(cell.task, SEARCHES[cell.method], cell.seed, budget=cell.option("budget"))
-    space = Space.load(config.space)
-    return record(config, space, TRUTHS[cell.task], programs=cell.option("programs", CLOUD)).summary()
+    space, seed = space_of(job, "leaps")
+    config = SolveConfig(
+        cell.task, SEARCHES[cell.method].method, seed, budget=cell.option("budget"), space=space
+    )
+    truth, programs = TRUTHS[cell.task], cell.option("programs", CLOUD)
+    return record(config, search_space(config), truth, programs=programs).summary()
 
 
 def evolution(job: Job) -> Values:

@@ -12,8 +12,8 @@ from leaps import __version__
 from leaps.files import write_atomically
 from leaps.search.solve import Run, Step
 
-FORMAT = 4
-"""of a state: one of another is not gone on with"""
+FORMAT = 5
+"""of a state: one of another format is not resumed"""
 EVERY = 1.0
 """seconds between two checkpoints, at least"""
 SHARE = 0.02
@@ -43,7 +43,7 @@ class Checkpoints:
         return True
 
     def __call__(self, step: Step) -> None:  # noqa: ARG002
-        if time.monotonic() >= self._due:
+        if time.monotonic() >= self._due and self.run.can_be_saved:
             self.write()
 
     def write(self) -> None:

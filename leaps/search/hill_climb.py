@@ -30,6 +30,7 @@ class HillClimb:
     """Ask for programs, tell their scores, repeat."""
 
     finished = False
+    answer = None
 
     def __init__(self, config: HillClimbConfig, neighbourhood: Neighbourhood) -> None:
         self.config, self.neighbourhood = config, neighbourhood
@@ -39,7 +40,7 @@ class HillClimb:
         self.asked: Programs = np.zeros((0, 0), np.uint8)
 
     @property
-    def rival(self) -> NDArray[np.uint8] | None:
+    def incumbent(self) -> NDArray[np.uint8] | None:
         return None
 
     def ask(self) -> Programs:

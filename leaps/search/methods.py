@@ -1,4 +1,4 @@
-"""The searches by name, each with the settings that it is used with."""
+"""Search methods by name, each with its settings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,32 +11,34 @@ from leaps.embedding.space import Space
 from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.randomness import below
 from leaps.search.beam import Beam, BeamConfig
-from leaps.search.cem import CEM, PAPER, ROBUST
-from leaps.search.climbs import MOVES, Climbs, ClimbsConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
+from leaps.search.ladder import MOVES, Ladder, LadderConfig
+from leaps.search.leaps import CHANGES, Leaps, parse_changes
 from leaps.search.near import Near
-from leaps.search.random_search import PAPER as PAPER_RANDOM
-from leaps.search.random_search import RandomConfig, RandomSearch
+from leaps.search.random_search import RandomSearch, config_for
 from leaps.search.search import InSpace, Programs, Search
+from leaps.search.user_method import builder_in, checked
+from leaps.user_code import split_name
 
 START_DEVIATION = 0.35
-"""of the points that climbs begin at: around the origin, short programs that do something are dense"""
+"""standard deviation of the points that climbs start at: around the origin, short programs that do something
+are dense"""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a search is built for."""
+    """The task and settings that a search is built for."""
 
     task: str
     """or the one that it is a variant of"""
     space: str
-    """a shipped variant, or where weights are"""
+    """a shipped variant, or a path to weights"""
     seed: int
     max_length: int
     origin: NDArray[np.uint8] | None = None
     """a program to stay close to"""
     edits: int = 0
-    """that what is found may differ from it by"""
+    """by which the answer may differ from `origin`"""
 
 
 @dataclass(frozen=True)
@@ -45,28 +47,52 @@ class Method:
 
     summary: str
     build: Callable[[Setting], Search]
-    worlds: int
-    """that programs are tried on"""
-    budget: int
+    worlds: int = 16
+    """on which programs are scored"""
+    budget: int = 1_000_000
     """evaluations by default"""
-    hunts: bool = False
-    """look for worlds that break the best program, and go on with those, too"""
-    in_a_row: int = 1
-    """perfect rounds that end the search"""
+    counterexamples: bool = False
+    """add worlds on which the best program fails, until it holds on fresh ones"""
+    until_perfect: bool = True
+    """stop at the first program that is perfect on the search's worlds; else the search decides by
+    `finished`"""
     repairs: bool = False
     """whether it can stay close to a program"""
 
 
-def _cem(setting: Setting, paper: bool) -> Search:
+def _ladder(setting: Setting) -> Search:
+    if setting.origin is not None:
+        near = Near(setting.origin, setting.edits, MOVES, setting.seed)
+        return Ladder(LadderConfig(), near, near.begin)
     space = Space.load(setting.space)
-    config = PAPER.get(setting.task, replace(ROBUST, restart_after=0)) if paper else ROBUST
-    return InSpace(CEM(config, space.dimensions, setting.seed), space, setting.max_length)
+    # As many statements in a row as there is room for: some tasks need them.
+    limits = Limits(length=setting.max_length, in_a_row=setting.max_length)
+    neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, MOVES, setting.seed)
+
+    def fresh(count: int) -> Programs:
+        # From the neighbourhood's stream, so that a search saved and restored continues identically.
+        rng = np.random.default_rng(below(neighbourhood.stream, 2**53))
+        points = START_DEVIATION * rng.standard_normal((count, space.dimensions))
+        return space.decode(points, setting.max_length)
+
+    return Ladder(LadderConfig(), neighbourhood, fresh)
 
 
-def _random(setting: Setting, samples: int) -> Search:
-    space = Space.load(setting.space)
-    config = PAPER_RANDOM[samples].get(setting.task, RandomConfig(samples))
-    return InSpace(RandomSearch(config, space.dimensions, setting.seed), space, setting.max_length)
+def _leaps(changes: frozenset[str]) -> Callable[[Setting], Search]:
+    def build(setting: Setting) -> Search:
+        space = Space.load(setting.space, raw="whitened" not in changes)
+        return Leaps(space, setting.task, setting.seed, setting.max_length, changes)
+
+    return build
+
+
+def _random(samples: int, whitened: bool) -> Callable[[Setting], Search]:
+    def build(setting: Setting) -> Search:
+        space = Space.load(setting.space, raw=not whitened)
+        config = config_for(setting.task, samples, whitened)
+        return InSpace(RandomSearch(config, space.dimensions, setting.seed), space, setting.max_length)
+
+    return build
 
 
 def _beam(setting: Setting) -> Search:
@@ -82,60 +108,63 @@ def _hill_climb(setting: Setting) -> Search:
     )
 
 
-def _climbs(setting: Setting) -> Search:
-    if setting.origin is not None:
-        near = Near(setting.origin, setting.edits, MOVES, setting.seed)
-        return Climbs(ClimbsConfig(), near, near.begin)
-    space = Space.load(setting.space)
-    # As many statements in a row as there is room for: some tasks need them.
-    limits = Limits(length=setting.max_length, in_a_row=setting.max_length)
-    neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, MOVES, setting.seed)
-
-    def fresh(count: int) -> Programs:
-        # From the neighbourhood's stream, so that a search saved and restored goes on the same.
-        rng = np.random.default_rng(below(neighbourhood.stream, 2**53))
-        points = START_DEVIATION * rng.standard_normal((count, space.dimensions))
-        return space.decode(points, setting.max_length)
-
-    return Climbs(ClimbsConfig(), neighbourhood, fresh)
-
+LEAPS_WORLDS = 10
+LEAPS_BUDGET = 65_000
+"""evaluations: 1,000 iterations of the largest population and its centre"""
 
 METHODS = {
-    "climbs": Method(
-        "ours: many climbs from programs of the space, the promising ones longer; worlds that break the best "
-        "program are looked for",
-        _climbs,
+    "ladder": Method(
+        "Ladder, this project's search: many climbs over programs, more time for promising ones, and worlds on "
+        "which the best program fails are added",
+        _ladder,
         worlds=32,
-        budget=1_000_000,
-        hunts=True,
+        counterexamples=True,
         repairs=True,
     ),
-    "cem": Method(
-        "the paper's search, with one setting for all tasks that suits the spaces trained here",
-        lambda setting: _cem(setting, paper=False),
-        worlds=10,
-        budget=64_000,
-        in_a_row=10,
+    "leaps": Method(
+        "LEAPS as published: the cross entropy method in the program space, one start, the paper's setting for "
+        "each task",
+        _leaps(frozenset()),
+        LEAPS_WORLDS,
+        LEAPS_BUDGET,
+        until_perfect=False,
     ),
-    "cem-paper": Method(
-        "the same as in the paper: one start, and its settings for its tasks",
-        lambda setting: _cem(setting, paper=True),
-        worlds=10,
-        budget=64_000,
-        in_a_row=10,
+    "leaps+": Method(
+        f"LEAPS with five changes ({', '.join(CHANGES)}); some of them: leaps+restart+best",
+        _leaps(frozenset(CHANGES)),
+        LEAPS_WORLDS,
+        LEAPS_BUDGET,
+        until_perfect=False,
     ),
     "random-8": Method(
-        "the paper's ablation: the best of 8 points of the space", lambda s: _random(s, 8), 10, 8
+        "the paper's ablation: the best of 8 points of the space", _random(8, False), LEAPS_WORLDS, 8
     ),
-    "random-64": Method("the same with 64", lambda s: _random(s, 64), 10, 64),
-    "cebs": Method("a beam in the space (a peer)", _beam, worlds=16, budget=1_000_000),
-    "hc": Method(
-        "hill climbing over programs (the strongest peer)", _hill_climb, worlds=16, budget=1_000_000
-    ),
+    "random-64": Method("the same with 64 points", _random(64, False), LEAPS_WORLDS, 64),
+    "random-8+": Method("random-8 in whitened coordinates", _random(8, True), LEAPS_WORLDS, 8),
+    "random-64+": Method("random-64 in whitened coordinates", _random(64, True), LEAPS_WORLDS, 64),
+    "cebs": Method("a beam search in the space (Carvalho et al., 2024)", _beam),
+    "hc": Method("hill climbing over programs (Carvalho et al., 2024)", _hill_climb),
 }
 
 
 def get_method(name: str) -> Method:
-    if name not in METHODS:
-        raise ValueError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}")
-    return METHODS[name]
+    """Find a method by name, or your own by its file: `path/to/file.py:NAME`."""
+    if name in METHODS:
+        return METHODS[name]
+    if (place := split_name(name)) is not None:
+        return _of_user(*place)
+    if (changes := parse_changes(name)) is not None:
+        return replace(
+            METHODS["leaps+"], summary=f"LEAPS, changed: {', '.join(changes)}", build=_leaps(changes)
+        )
+    raise ValueError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}, or FILE.py:NAME")
+
+
+def _of_user(file: str, name: str) -> Method:
+    found = builder_in(file, name)
+    if isinstance(found, Method):
+        return replace(found, build=checked(found.build, file))
+    if not callable(found):
+        raise ValueError(f"{file}: expected {name} to be a class, a function or a Method, found {found!r}")
+    summary = (found.__doc__ or f"{name} of {file}").strip().splitlines()[0]
+    return Method(summary, checked(found, file))

@@ -1,4 +1,4 @@
-"""What a search asks: how good are these programs? Their returns on the search's own worlds."""
+"""Score programs: mean return on the search's worlds, and count everything that is run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ FIRST_LAP = 16
 """worlds of a race's first lap; each later lap has three times as many"""
 
 
-class Rival(NamedTuple):
+class Incumbent(NamedTuple):
     """A program that others have to hold their own against: one of a batch, and what is known of it."""
 
     compiled: Compiled
@@ -47,24 +47,27 @@ class Found(NamedTuple):
 
 @dataclass
 class Objective:
-    """A task, the worlds that programs are tried on, and how much was tried.
+    """A task, the search's worlds, and a count of all evaluations and rollouts.
 
-    An evaluation is one program, on however many worlds; rollouts are counted, too.
+    An evaluation is one program on one set of worlds, however many: a candidate, the incumbent on added
+    worlds, a check on 1,000 fresh worlds, a candidate of the final choice or of simplification. Candidates
+    that are rejected early, or proven to behave as the incumbent, count as well.
     """
 
     task: Task
     worlds: Worlds
     elsewhere: tuple[Worlds, ...] = ()
-    """worlds of other sizes, a batch of each, in which a program has to earn as much"""
+    """batches of worlds of other sizes, in which a program has to hold as well"""
     evaluations: int = 0
     rollouts: int = 0
     _steps: float = 50.0
     """of a rollout, about"""
-    _known: dict[bytes, Rival] = field(default_factory=dict)
-    """the last rival, and those that held their own against it: most often one of them is the next"""
+    _known: dict[bytes, Incumbent] = field(default_factory=dict)
+    """the last incumbent, and those that held their own against it: most often one of them is the next"""
 
     def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
-        """[programs, worlds] what programs [n, length] earn, on all worlds unless others are given."""
+        """[programs, worlds] the returns of programs [n, length], on all worlds unless others are given."""
+        self.evaluations += len(tokens)
         compiled = compile_karel(tokens)
         batches = self.batches if worlds is None else (worlds,)
         returns = [self._run(compiled, batch).returns for batch in batches]
@@ -123,52 +126,58 @@ class Objective:
         return rollouts
 
     def scores(
-        self, tokens: NDArray[np.uint8], rival: NDArray[np.uint8] | None = None
+        self, tokens: NDArray[np.uint8], incumbent: NDArray[np.uint8] | None = None
     ) -> NDArray[np.float64]:
-        """[n] mean returns; with a rival, DROPPED for those that fall behind that program on the way.
+        """[n] mean returns; with an incumbent, DROPPED for those that fall behind that program on the way.
 
         Most neighbours of a good program are bad, and a few worlds tell; and many do just what it does, which
         can be proven.
         """
-        self.evaluations += len(tokens)
-        if rival is None:
+        if incumbent is None:
             return np.asarray(self.returns(tokens).mean(axis=1))
-        known = self._about(rival)
-        self._known = {rival.tobytes(): known}
+        self.evaluations += len(tokens)
+        known = self._about(incumbent)
+        self._known = {incumbent.tobytes(): known}
         expected = float(known.returns.mean())
         compiled = compile_karel(tokens)
         same, used = do_the_same(known.compiled, known.number, known.used, compiled)
         scores = np.full(len(tokens), expected)
         for number in np.flatnonzero(same).tolist():
-            self._known[tokens[number].tobytes()] = Rival(compiled, number, used, known.returns)
+            self._known[tokens[number].tobytes()] = Incumbent(compiled, number, used, known.returns)
         if len(others := np.flatnonzero(~same)):
             compiled = compiled.take(others)
             found = self._run_everywhere(compiled, _needed(known.returns[: self.worlds.count]))
             means = np.where(found.finished, found.returns.mean(axis=1), DROPPED)
             for number in np.flatnonzero(means >= expected).tolist():
                 key = tokens[others[number]].tobytes()
-                self._known[key] = Rival(compiled, number, found.used, found.returns[number])
+                self._known[key] = Incumbent(compiled, number, found.used, found.returns[number])
             scores[others] = means
         return scores
 
-    def _about(self, program: NDArray[np.uint8]) -> Rival:
+    def _about(self, program: NDArray[np.uint8]) -> Incumbent:
         if known := self._known.get(program.tobytes()):
             return known
+        self.evaluations += 1
         compiled = compile_karel(program[None])
         found = self._run_everywhere(compiled)
-        return Rival(compiled, 0, found.used, found.returns[0])
+        return Incumbent(compiled, 0, found.used, found.returns[0])
 
     @property
     def known(self) -> list[bytes]:
-        """The programs that need not be run if one of them is the next rival."""
+        """The programs that need not be run if one of them is the next incumbent."""
         return list(self._known)
 
     def recall(self, programs: Iterable[bytes]) -> None:
-        """Know these again. They have been counted."""
-        counted = self.rollouts
+        """Run these programs, which a saved search knew. They are counted already."""
+        counted = self.evaluations, self.rollouts
         for program in programs:
             self._known[program] = self._about(np.frombuffer(program, np.uint8))
-        self.rollouts = counted
+        self.evaluations, self.rollouts = counted
+
+    def count_also(self, other: "Objective") -> None:
+        """Add what was run for another objective in the service of this search."""
+        self.evaluations += other.evaluations
+        self.rollouts += other.rollouts
 
     def add(self, worlds: Worlds) -> None:
         """Try programs on these worlds, too: before others of their size, since they are the hard ones."""
@@ -183,8 +192,8 @@ class Objective:
 def _needed(expected: NDArray[np.float64]) -> NDArray[np.float64]:
     """[worlds] what a program must have earned after each world, not to be dropped.
 
-    At the end of a lap, what its rival had earned; before, what it can still make up for in the rest of the
-    lap. In the last lap nothing: who comes that far gets an exact score.
+    At the end of a lap, what its incumbent had earned; before, what it can still make up for in the rest of
+    the lap. In the last lap nothing: who comes that far gets an exact score.
     """
     needed = np.full(len(expected), -np.inf)
     earned = np.cumsum(expected)  # one by one, as they are added up in a race: an equal is never behind

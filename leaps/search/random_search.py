@@ -3,7 +3,7 @@
 Appendix "Random Search LEAPS Ablation": a first population of CEM, and nothing after it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,6 +48,15 @@ PAPER = {
     },
 }
 """the hyperparameters that the paper found best, by samples and task or reconstruction test"""
+
+
+def config_for(name: str, samples: int, whitened: bool = False) -> RandomConfig:
+    """The setting for a task or a reconstruction test: the paper's where it gives one.
+
+    In whitened coordinates N(0, 0.1 I) is read as a variance, as for leaps+.
+    """
+    config = PAPER[samples].get(name, RandomConfig(samples))
+    return replace(config, initial="moderate") if whitened and config.initial == "narrow" else config
 
 
 class RandomSearch:

@@ -1,6 +1,6 @@
 """Find a program that behaves as a given one does: the paper's four reconstruction tests (Table 1)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from leaps.behaviour import HORIZON, match
 from leaps.embedding.space import Space
 from leaps.evaluate import compile_programs
-from leaps.karel.executor import compile_karel, run
+from leaps.karel.executor import Rollouts, compile_karel, run
 from leaps.karel.world import random_worlds
-from leaps.search.cem import CEM, CEMConfig
+from leaps.search.cem import CEM, ONE_SETTING, RESTART_AFTER, CEMConfig
+from leaps.search.leaps import IN_A_ROW
 from leaps.search.random_search import RandomConfig, RandomSearch
 from leaps.search.search import VALID_BONUS
 
@@ -32,6 +33,8 @@ TEST_PROGRAMS = {
 }
 """the paper's, named after their control flow"""
 
+PLUS = replace(ONE_SETTING, restart_after=RESTART_AFTER)
+"""the setting of leaps+, for any program"""
 PAPER = {
     "WHILE": CEMConfig(32, 0.25, 0.1, False, "narrow"),
     "IFELSE+WHILE": CEMConfig(32, 0.25, 0.1, True, "narrow"),
@@ -41,8 +44,6 @@ PAPER = {
 """the hyperparameters that the paper searched with, in its space"""
 
 WORLDS = 10
-IN_A_ROW = 10
-"""perfect iterations that end a search"""
 
 
 @dataclass(frozen=True)
@@ -52,48 +53,72 @@ class Reconstruction:
     r_mat: float
     """on the search's own worlds"""
     iterations: int
+    """until the search came to this program"""
+    evaluations: int
+    """of the whole search"""
 
 
 class _Likeness:
-    """Scores points by R_mat of what they decode to and a given program, on ten random worlds."""
+    """Score points by R_mat of their programs and a given program, on ten random worlds."""
 
-    def __init__(self, space: Space, program: str, count: int, seed: int) -> None:
-        self.space, self.worlds = space, random_worlds(WORLDS, seed)
-        self.wanted = run(compile_programs([program] * count), self.worlds, HORIZON, want_actions=True)
+    def __init__(self, space: Space, program: str, seed: int) -> None:
+        self.space, self.worlds, self.program = space, random_worlds(WORLDS, seed), program
+        self.evaluations = 0
+        self._wanted: dict[int, Rollouts] = {}
+
+    def wanted(self, count: int) -> Rollouts:
+        """The rollouts of the given program, as often as there are points."""
+        if count not in self._wanted:
+            programs = compile_programs([self.program] * count)
+            self._wanted[count] = run(programs, self.worlds, HORIZON, want_actions=True)
+        return self._wanted[count]
 
     def __call__(self, points: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
         """Points [count, dimensions] → programs [count, length] and their R_mat [count]."""
+        self.evaluations += len(points)
         tokens = self.space.decode(points)
         found = run(compile_karel(tokens), self.worlds, HORIZON, want_actions=True)
-        return tokens, np.asarray(match(found, self.wanted).mean(axis=1))
+        return tokens, np.asarray(match(found, self.wanted(len(points))).mean(axis=1))
 
 
 def reconstruct(
-    space: Space, program: str, config: CEMConfig, seed: int, iterations: int = 1000
+    space: Space,
+    program: str,
+    config: CEMConfig,
+    seed: int,
+    iterations: int = CEM.ITERATIONS,
+    best_answers: bool = True,
 ) -> Reconstruction:
-    """Search the space for the behaviour of `program`, by R_mat on ten random worlds."""
+    """Search the space for the behaviour of `program`, by R_mat on ten random worlds.
+
+    best_answers: return the best program sampled, and stop when ten populations in a row have a perfect one,
+    as leaps+ does. Otherwise both concern the program at the centre, as published.
+    """
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, found {iterations}")
-    score = _Likeness(space, program, config.population, seed)
+    score = _Likeness(space, program, seed)
     cem = CEM(config, space.dimensions, seed)
-    best = Reconstruction(np.zeros(0, np.uint8), np.zeros(0, np.float32), -1.0, 0)
+    best = Reconstruction(np.zeros(0, np.uint8), np.zeros(0, np.float32), -1.0, 0, 0)
     perfect = 0
     for iteration in range(1, iterations + 1):
         points = cem.ask()
         tokens, scores = score(points)
+        cem.tell(points, scores + VALID_BONUS)
+        if not best_answers:
+            points = np.asarray(cem.centre[None], np.float32)
+            tokens, scores = score(points)
         top = int(scores.argmax())
-        if scores[top] > best.r_mat:
-            best = Reconstruction(tokens[top], points[top], float(scores[top]), iteration)
+        if scores[top] > best.r_mat or not best_answers:
+            best = Reconstruction(tokens[top], points[top], float(scores[top]), iteration, 0)
         perfect = perfect + 1 if scores[top] == 1.0 else 0
         if perfect == IN_A_ROW:
             break
-        cem.tell(points, scores + VALID_BONUS)
-    return best
+    return replace(best, evaluations=score.evaluations)
 
 
 def reconstruct_at_random(space: Space, program: str, config: RandomConfig, seed: int) -> Reconstruction:
     """The best of a few random points of the space: the paper's ablation of the search."""
     points = RandomSearch(config, space.dimensions, seed).ask()
-    tokens, scores = _Likeness(space, program, config.samples, seed)(points)
+    tokens, scores = _Likeness(space, program, seed)(points)
     top = int(scores.argmax())
-    return Reconstruction(tokens[top], points[top], float(scores[top]), 1)
+    return Reconstruction(tokens[top], points[top], float(scores[top]), 1, len(points))

@@ -1,11 +1,10 @@
-"""What every search has in common: it asks about programs, and is told how good they are.
+"""The protocol of a search: `ask` for programs to score, `tell` their scores, repeat.
 
-A search knows nothing of tasks, worlds or Karel. What it has learned so far, random numbers included, can
-be taken out as plain numbers and arrays (`state`) and put back (`restore`): it then goes on as if nothing had
-been.
+A search knows nothing of tasks, worlds or Karel. Its state, random numbers included, can be saved as plain
+numbers and arrays (`state`) and restored (`restore`): the restored search is the same search.
 """
 
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,27 +20,45 @@ Scores = NDArray[np.float64]
 State = dict[str, Any]
 
 
+class Answer(NamedTuple):
+    """The program that a search would return now."""
+
+    program: NDArray[np.uint8]
+    """[length]"""
+    score: float
+
+
 class Search(Protocol):
     """A search among programs."""
 
     @property
-    def rival(self) -> NDArray[np.uint8] | None:
-        """A program that those asked about next have to hold their own against.
+    def incumbent(self) -> NDArray[np.uint8] | None:
+        """The program that candidates are compared with.
 
-        Of one that falls behind it on the way, the exact score is not needed. None: all scores are needed.
+        A candidate that falls behind it is rejected early, and its exact score is not needed. None: all
+        scores are needed.
         """
 
     @property
-    def finished(self) -> bool:
-        """Whether there is nothing more to ask."""
+    def answer(self) -> Answer | None:
+        """The program to return; None: the best of those asked about, chosen on fresh worlds."""
 
-    def ask(self) -> Programs: ...
-    def tell(self, scores: Scores) -> None: ...
+    @property
+    def finished(self) -> bool:
+        """Whether the search has nothing more to ask."""
+
+    def ask(self) -> Programs:
+        """Programs to be scored."""
+
+    def tell(self, scores: Scores) -> None:
+        """Learn the scores of the programs asked about."""
 
     def worlds_changed(self) -> None:
         """Learn that the same program may have another score from now on."""
 
-    def state(self) -> State: ...
+    def state(self) -> State | None:
+        """All that the rest of the search depends on; None if it cannot be saved."""
+
     def restore(self, state: State) -> None: ...
 
 
@@ -57,18 +74,19 @@ class PointSearch(Protocol):
 
 
 VALID_BONUS = 0.1
-"""what a valid program earns in the score of a search in the space, as in the paper; no reported number
-contains it. Without it, elites that all earn nothing would have no weight"""
+"""Added to the score of a valid program by the searches in the space, as in the paper; no reported number
+contains it. Without it, elites that all earn 0 would have no weight."""
 
 
 class InSpace:
-    """A search among points, as a search among the programs that they stand for."""
+    """A search among points, as a search among the programs that they decode to."""
+
+    incumbent = None
+    answer: Answer | None = None
 
     def __init__(self, search: PointSearch, space: Space, max_length: int | None = None) -> None:
         self.search, self.space, self.max_length = search, space, max_length
         self.points: Points = np.zeros((0, space.dimensions), np.float32)
-
-    rival = None
 
     @property
     def finished(self) -> bool:
@@ -82,7 +100,7 @@ class InSpace:
         self.search.tell(self.points, scores + VALID_BONUS)
 
     def worlds_changed(self) -> None:
-        """Each population is scored anew anyway."""
+        """Do nothing: each population is scored on the new worlds anyway."""
 
     def state(self) -> State:
         return self.search.state()

@@ -42,7 +42,7 @@ class SolveConfig:
     """All that a search depends on: the same, twice, gives the same program."""
 
     task: str
-    method: str = "climbs"
+    method: str = "ladder"
     seed: int = 0
     budget: int | None = None
     """evaluations; the method's own if not given"""
@@ -136,15 +136,17 @@ class Solution:
     found: str
     """the program as it was found, before it was simplified"""
     evaluations: int
-    """until it was found"""
+    """everything that was run: candidates, checks, the final choice, simplification (see `Objective`)"""
     rollouts: int
     seconds: float
-    """of searching, the final judgement not included"""
+    """of all that; only the final judgement is not included"""
+    evaluations_to_found: int
+    """until the search came to the program that it found"""
     worlds: int
     """that programs were tried on in the end"""
     interrupted: bool
     history: list[dict[str, Any]] = field(repr=False)
-    """whenever the best program changed: round, evaluations, score, worlds, program"""
+    """whenever the best program changed: round, evaluations, rollouts, score, worlds, program"""
     elsewhere: dict[str, float] = field(default_factory=dict)
     """by size: on UNSEEN_ELSEWHERE unseen worlds of each other size that it was to hold at"""
 
@@ -164,12 +166,14 @@ class Solution:
             "elsewhere": self.elsewhere,
             "search_return": self.search_return,
             "evaluations": self.evaluations,
+            "evaluations_to_found": self.evaluations_to_found,
             "rollouts": self.rollouts,
             "seconds": self.seconds,
             "solved": self.solved,
             "interrupted": self.interrupted,
             "worlds": self.worlds,
             "config": self.config.plain(),
+            "history": self.history,
         }
 
 
@@ -214,8 +218,9 @@ class Run:
         self.history: list[dict[str, Any]] = []
         self.solved = False
         self.trial = Trial(self.task, _CHECK + config.seed, self.sizes)
+        self._asked = 0
+        """evaluations that the search asked for; checks depend on them"""
         self._next_check = CHECK_EVERY
-        self._in_a_row = 0
         self._begin: float | None = None
         self._seconds_before = 0.0
         """of a search that was interrupted, and goes on as this one"""
@@ -223,6 +228,11 @@ class Run:
     @property
     def finished(self) -> bool:
         return self.solved or self.search.finished or self.objective.evaluations >= self.budget
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended by its own rule of success, not by its budget."""
+        return self.solved or bool(getattr(self.search, "converged", False))
 
     @property
     def _seconds(self) -> float:
@@ -235,19 +245,19 @@ class Run:
         asked = self.search.ask()
         left = self.budget - self.objective.evaluations
         tried = asked[:left]
-        scores = self.objective.scores(tried, self.search.rival)
+        scores = self.objective.scores(tried, self.search.incumbent)
+        self._asked += len(tried)
         if len(tried) == len(asked):  # else the search is over, and need not know
             self.search.tell(scores)
         self.round += 1
         top = int(scores.argmax())
         self._note(tried[top], float(scores[top]))
-        self._in_a_row = self._in_a_row + 1 if scores[top] >= PERFECT else 0
-        if self.method.hunts:
+        if self.method.counterexamples:
             assert self.best is not None
-            if self.best[0] >= PERFECT or self.objective.evaluations >= self._next_check:
+            if self.best[0] >= PERFECT or self._asked >= self._next_check:
                 self._check()
-        elif self._in_a_row >= self.method.in_a_row:
-            self.solved = True
+        elif self.method.until_perfect:
+            self.solved = bool(scores[top] >= PERFECT)
         assert self.best is not None
         return Step(
             self.config.seed,
@@ -265,7 +275,12 @@ class Run:
         )
 
     def _note(self, program: NDArray[np.uint8], score: float) -> None:
-        """Remember a program if it is among the best."""
+        """Remember the search's answer; or, if it has none, the program if it is among the best."""
+        if self.search.answer is not None:
+            program, score = self.search.answer
+            if self.best is None or not np.array_equal(program, self.best[1]):
+                self._set_best(program, score)
+            return
         key = program.tobytes()
         self.shortlist[key] = score
         if len(self.shortlist) > 4 * SHORTLIST:
@@ -280,6 +295,7 @@ class Run:
             {
                 "round": self.round,
                 "evaluations": self.objective.evaluations,
+                "rollouts": self.objective.rollouts,
                 "score": score,
                 "worlds": self.objective.count,
                 "program": _text(program),
@@ -287,9 +303,9 @@ class Run:
         )
 
     def _check(self) -> None:
-        """Believe the best program's score only if many fresh worlds agree; else learn from those."""
+        """Verify the best program on fresh worlds, and add those on which it fails."""
         assert self.best is not None
-        self._next_check = self.objective.evaluations + CHECK_EVERY
+        self._next_check = self._asked + CHECK_EVERY
         score, program = self.best
         perfect, breaking = True, list[Worlds]()
         for batch in self.objective.batches:
@@ -315,6 +331,16 @@ class Run:
         top = int(scores.argmax())
         self._set_best(known[top], float(scores[top]))
 
+    def _evaluations_to(self, program: NDArray[np.uint8]) -> int:
+        """Evaluations after which a program was the best so far; all, if it never was."""
+        text = _text(program)
+        known = [entry["evaluations"] for entry in self.history if entry["program"] == text]
+        return int(known[0]) if known else self.objective.evaluations
+
+    @property
+    def can_be_saved(self) -> bool:
+        return self.search.state() is not None
+
     def state(self) -> State:
         """All that the rest of the search depends on, between two steps."""
         return {
@@ -331,7 +357,7 @@ class Run:
             "search": self.search.state(),
         }
 
-    _COUNTERS = ("round", "solved", "_next_check", "_in_a_row")
+    _COUNTERS = ("round", "solved", "_asked", "_next_check")
 
     def restore(self, state: State) -> None:
         """Go on as the search that this is the state of: it has the same configuration."""
@@ -352,30 +378,32 @@ class Run:
         self.history = list(state["history"])
 
     def result(self, interrupted: bool = False) -> Solution:
-        """Choose among the best programs on fresh worlds, and judge the choice on others."""
+        """Choose the final program, simplify it, and judge it on worlds that nothing else has used."""
         assert self.best is not None
-        evaluations, rollouts, program = self.objective.evaluations, self.objective.rollouts, self.best[1]
-        if not (self.solved and self.method.hunts):
+        program = self.best[1]
+        if self.search.answer is None and not (self.solved and self.method.counterexamples):
             ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])[:SHORTLIST]
             candidates = np.stack([np.frombuffer(key, np.uint8) for key, _ in ranked])
             program = self.trial.best_of(candidates, self.objective)
             if self.origin is not None and not self.trial.is_better(program, self.origin, self.objective):
                 program = self.origin
         found = program
-        if self.method.hunts and not interrupted:
+        if self.method.counterexamples and not interrupted:
             program = self.trial.simplified(program, self.objective, self.origin, self.config.seed)
-        seconds = self._seconds
+        seconds, evaluations, rollouts = self._seconds, self.objective.evaluations, self.objective.rollouts
+        search_return = float(self.objective.scores(program[None])[0])
         unseen, elsewhere = judge(program[None], self.task, self.config)
         return Solution(
             self.config,
             self.task,
             _text(program),
-            float(self.objective.returns(program[None]).mean()),
+            search_return,
             unseen,
             _text(found),
             evaluations,
             rollouts,
             seconds,
+            min(self._evaluations_to(found), evaluations),
             self.objective.count,
             interrupted,
             self.history,
@@ -421,7 +449,7 @@ def work(run: Run, listener: Listener = id) -> Solution:
 
 def solve(
     task: str | Task | SolveConfig,
-    method: str = "climbs",
+    method: str = "ladder",
     seed: int = 0,
     listener: Listener = id,
     **settings: Any,
@@ -434,7 +462,7 @@ def solve(
     settings: those of SolveConfig.
     """
     if isinstance(task, SolveConfig):
-        if settings or (method, seed) != ("climbs", 0):
+        if settings or (method, seed) != ("ladder", 0):
             raise ValueError("a configuration says all: expected no other settings beside it")
         return work(Run(task), listener)
     if isinstance(task, Task):

@@ -85,6 +85,14 @@ class Trial:
         """
         more = Worlds.join([objective.worlds, self.fresh(SIMPLIFIED_ON)])
         walked = Objective(self.task, more, objective.elsewhere)
+        try:
+            return self._simplified(program, walked, objective, origin, seed)
+        finally:
+            objective.count_also(walked)
+
+    def _simplified(
+        self, program: Tokens, walked: Objective, objective: Objective, origin: Tokens | None, seed: int
+    ) -> Tokens:
         for attempt in range(SIMPLIFYING):
             if origin is None:
                 simpler = simplify(program, walked, seed + attempt)

@@ -14,7 +14,7 @@ from typing import Any
 
 from leaps.karel.world import World
 from leaps.tasks import Task, full_name, named
-from leaps.tasks.own import what_is_wrong
+from leaps.user_code import what_is_wrong
 from leaps.tasks.task import LIMIT, SHARE
 
 BODY = 64 * 1024
@@ -31,7 +31,7 @@ WORLDS = 1_000_000
 """numbered worlds of a seed that can be asked for"""
 NAME = 64
 """characters of the longest name of a task"""
-METHODS = ("climbs", "cem", "hc", "cebs", "random-64")
+METHODS = ("ladder", "leaps+", "leaps", "hc", "cebs", "random-64")
 BUDGET = 1_000_000
 """evaluations of the longest search"""
 ALSO = 4

@@ -21,7 +21,7 @@ from leaps.dsl.text import parse, to_indented
 from leaps.karel.world import LANGUAGE
 from leaps.studio.requests import RequestError, SearchRequest, fitting
 from leaps.tasks import get
-from leaps.tasks.own import what_is_wrong
+from leaps.user_code import what_is_wrong
 
 if TYPE_CHECKING:
     from leaps.explore import Plane
@@ -126,13 +126,12 @@ class Teller:
         if self.plane is None or time.monotonic() - self.placed < BETWEEN_PLACINGS:
             return self.population
         self.placed = time.monotonic()
-        space = Space.load()
         if isinstance(step.search, InSpace):
-            points = step.search.points[:POPULATION]
+            latents = step.search.space.latent(step.search.points[:POPULATION])
         else:
-            asked = np.unique(step.asked[:POPULATION], axis=0)
-            points = space.encode(asked)
-        self.population = plain(self.plane.place(space.latent(points)))
+            space = Space.load()
+            latents = space.latent(space.encode(np.unique(step.asked[:POPULATION], axis=0)))
+        self.population = plain(self.plane.place(latents))
         return self.population
 
 

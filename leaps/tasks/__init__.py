@@ -12,12 +12,12 @@ from leaps.tasks.four_corner import FOUR_CORNER
 from leaps.tasks.harvester import HARVESTER, HARVESTER_SUBSETS
 from leaps.tasks.maze import MAZE, MAZE_FROM_CORNER
 from leaps.tasks.one_stroke import ONE_STROKE
-from leaps.tasks.own import split_name, task_in
 from leaps.tasks.seeder import SEEDER
 from leaps.tasks.snake import SNAKE
 from leaps.tasks.stair_climber import STAIR_CLIMBER
 from leaps.tasks.task import LIMIT, SHARE, Task
 from leaps.tasks.top_off import TOP_OFF
+from leaps.user_code import load, split_name
 
 N = TypeVar("N", int, float)
 
@@ -40,7 +40,7 @@ def get(name: str) -> Task:
         return named(name)
     file, rest = found
     variable, changes = _split_changes(rest)
-    return _changed(task_in(file, variable), changes)
+    return _changed(load(file, variable, Task, "task"), changes)
 
 
 def named(name: str, own: Mapping[str, str] | None = None) -> Task:

@@ -208,7 +208,7 @@ def test_another_size_of_world_is_repaired_for_and_judged() -> None:
         ({"task": "luck"}, "unknown task 'luck'; expected one of stair-climber"),
         ({"edits": 0}, "edits must be at least 1, found 0"),
         ({"edits": -1}, "edits must be at least 1, found -1"),
-        ({"method": "hc"}, "hc can't stay close to a program; expected climbs"),
+        ({"method": "hc"}, "hc can't stay close to a program; expected ladder"),
         ({"method": "luck"}, "unknown method 'luck'"),
         ({"budget": 0}, "budget must be at least 1, found 0"),
         ({"program": "DEF run m( m)"}, "token 3: found 'm\\)', expected an action"),
@@ -224,7 +224,7 @@ def test_what_is_wrong_is_said(settings: dict[str, Any], said: str) -> None:
 def test_a_configuration_is_refused_before_a_search_begins() -> None:
     for settings, said in (
         ({"edits": 0}, "edits must be at least 1, found 0"),
-        ({"method": "cem"}, "cem can't stay close to a program; expected climbs"),
+        ({"method": "leaps+"}, "leaps+ can't stay close to a program; expected ladder"),
         ({"origin": "DEF run m( move"}, "token 4: the program ends here"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -63,7 +63,7 @@ def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Pa
 
 def test_a_program_is_shown_as_it_is_read_with_its_return(leaps: Leaps, tmp_path: Path) -> None:
     done = leaps("solve", "stair-climber", "--seed", 1)
-    folder = tmp_path / "out" / "stair-climber-climbs-1"
+    folder = tmp_path / "out" / "stair-climber-ladder-1"
     result = kept(folder)
     assert done.code == 0
     for line in to_indented(parse(result["program"], LANGUAGE)).splitlines():
@@ -71,7 +71,7 @@ def test_a_program_is_shown_as_it_is_read_with_its_return(leaps: Leaps, tmp_path
     flat = " ".join(done.out.split())
     assert f"{result['return']:.3f} on 1,000 unseen worlds: solved" in flat
     assert f"{result['evaluations']:,} evaluations" in flat
-    assert "stair-climber-climbs-1" in flat
+    assert "stair-climber-ladder-1" in flat
     assert "interrupted" not in flat
 
 
@@ -102,8 +102,8 @@ def test_several_seeds_are_shown_one_by_one_and_on_average(leaps: Leaps, tmp_pat
     assert flat.count("on 1,000 unseen worlds") == 2
     assert "1.000 on unseen worlds on average (lowest 1.000); 2 of 2 solved" in flat
     assert {folder.name for folder in (tmp_path / "out").iterdir()} == {
-        "stair-climber-climbs-0",
-        "stair-climber-climbs-1",
+        "stair-climber-ladder-0",
+        "stair-climber-ladder-1",
     }
 
 
@@ -154,7 +154,7 @@ MISUSES = [
     (["maze", "--size", "2x2"], "maze needs at least 5x5 cells"),
     (["maze", "--space", "nonsense"], "no weights at 'nonsense'"),
     (["maze", "--max-length", "100000"], "max_length must be at most"),
-    (["maze", "--method", "luck"], "unknown method 'luck'; expected one of climbs"),
+    (["maze", "--method", "luck"], "unknown method 'luck'; expected one of ladder"),
     (["maze", "--budget", "0"], "budget must be at least 1, found 0"),
     (["maze", "--budget", "many"], "--budget"),
     (["maze", "--size", "large"], "--size: expected HEIGHTxWIDTH"),
@@ -228,7 +228,7 @@ def test_an_interrupted_search_keeps_its_best(
     assert "interrupted: this is the best so far" in " ".join(done.out.split())
     # Seeds that had not begun are not searched: with two threads, the third at least.
     folders = sorted((tmp_path / "found").iterdir())
-    assert {folder.name for folder in folders} <= {"snake-climbs-0", "snake-climbs-1"}
+    assert {folder.name for folder in folders} <= {"snake-ladder-0", "snake-ladder-1"}
     assert folders
     assert all(kept(folder)["interrupted"] is True for folder in folders)
 
@@ -399,5 +399,5 @@ def test_a_task_in_a_file_is_solved_and_its_folder_has_its_name(leaps: Leaps, tm
     done = leaps("solve", "mine/corridor.py:CORRIDOR", "--json")
     assert done.json["solved"] is True
     assert done.json["task"] == "mine/corridor.py:CORRIDOR"
-    assert [folder.name for folder in (tmp_path / "out").iterdir()] == ["corridor-climbs-0"]
+    assert [folder.name for folder in (tmp_path / "out").iterdir()] == ["corridor-ladder-0"]
     assert_refused(leaps("solve", "mine/corridor.py:NOWHERE"), "CORRIDOR")

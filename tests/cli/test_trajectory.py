@@ -33,7 +33,7 @@ def test_a_trajectory_is_a_picture_a_film_a_table_and_numbers(
     assert sorted(file.name for file in folder.iterdir()) == names
 
     told = done.json
-    assert (told["task"], told["method"], told["seed"]) == ("stair-climber", "cem", 3)
+    assert (told["task"], told["method"], told["seed"]) == ("stair-climber", "leaps+", 3)
     assert (told["iterations"], told["converged"], told["out"]) == (3, False, str(folder))
 
     kept = json.loads((folder / "trajectory.json").read_text())
@@ -55,13 +55,13 @@ def test_people_are_told_how_programs_evolved(
     leaps: Leaps, space: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = leaps("trajectory", "maze", "--method", "cem-paper", "--budget", 20, "--space", space)
+    done = leaps("trajectory", "maze", "--method", "leaps", "--budget", 20, "--space", space)
     assert done.code == 0
     flat = " ".join(done.out.split())
-    folder = Path("out/maze-cem-paper-0-trajectory")
+    folder = Path("out/maze-leaps+-paper-0-trajectory")
     assert f"not converged after 2 iterations; see {folder / 'trajectory.png'}" in flat  # the paper's has 16
     kept = json.loads((folder / "trajectory.json").read_text())
-    assert kept["config"]["method"] == "cem-paper"
+    assert kept["config"]["method"] == "leaps"
     assert kept["truth"] is None
     assert f"│ 1 │ {kept['iterations'][0]['best_return']:.2f} │ DEF run m(" in flat
 
@@ -70,7 +70,7 @@ def test_people_are_told_how_programs_evolved(
     ("words", "said"),
     [
         (("stair-climbr",), "unknown task 'stair-climbr'; did you mean 'stair-climber'?"),
-        (("maze", "--method", "climbs"), "--method: expected cem or cem-paper, found 'climbs'"),
+        (("maze", "--method", "ladder"), "--method: expected cem or cem-paper, found 'climbs'"),
         (("maze", "--method", "sem"), "unknown method 'sem'"),
         (("maze", "--budget", 0), "budget must be at least 1, found 0"),
         (("maze", "--seed", -1), "--seed"),

@@ -62,7 +62,7 @@ def test_a_map_is_that_of_the_space_and_its_training_programs() -> None:
 @needs_shipped_weights
 def test_a_trajectory_is_that_of_the_search_in_table_3() -> None:
     one = cell("cem-trajectory", "leaps", "four-corner", 1, budget=130, programs=50)
-    config = SolveConfig("four-corner", "cem", 1, budget=130)
+    config = SolveConfig("four-corner", "leaps+", 1, budget=130)
     recorded = record(config, Space.load("leaps"), TRUTHS["four-corner"], programs=50)
     assert values_of(one) == recorded.summary()
 

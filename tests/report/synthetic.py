@@ -118,7 +118,7 @@ def shown_values(one: Cell, seed: int = 0) -> dict[str, Any]:
             plane = Plane(np.zeros(2, np.float32), np.eye(2, dtype=np.float32), (0.1, 0.05))
             truth = cloud(1)[0]
             return Trajectory(
-                SolveConfig(one.task, "cem", 0), iterations, True, plane, cloud(40), truth, LONG, 1.0
+                SolveConfig(one.task, "leaps+", 0), iterations, True, plane, cloud(40), truth, LONG, 1.0
             ).summary()
         case "evolution":
             rows = [

@@ -138,7 +138,7 @@ def test_other_worlds_make_it_begin_anew() -> None:
 def test_it_needs_every_score() -> None:
     """It can't race: a program that falls behind might still be the first that is better."""
     search, _ = begun()
-    assert search.rival is None
+    assert search.incumbent is None
     assert not search.finished
 
 

@@ -11,7 +11,7 @@ from leaps.dsl.text import parse
 from leaps.evaluate import encode
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE
-from leaps.search.cem import CEM, PAPER, ROBUST
+from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER
 from leaps.search.methods import METHODS, Setting, get_method
 from leaps.search.random_search import PAPER as PAPER_RANDOM
 from leaps.search.random_search import RandomConfig, RandomSearch
@@ -52,7 +52,7 @@ def test_what_is_asked_about_are_programs_of_the_length_asked_for(name: str, max
         assert (programs != LANGUAGE.pad).sum(axis=1).max() <= max_length
 
 
-@pytest.mark.parametrize("name", ["climbs", "hc"])
+@pytest.mark.parametrize("name", ["ladder", "hc"])
 def test_a_climb_makes_use_of_a_longer_length(name: str) -> None:
     search, longest = built(name, max_length=100), 0
     for _ in range(200):
@@ -132,18 +132,18 @@ def settings_of(search: Search) -> object:
 
 def test_the_papers_search_has_the_papers_settings_where_there_are_some_and_one_start_everywhere() -> None:
     for task, config in PAPER.items():
-        assert settings_of(built("cem-paper", task=task)) == config
+        assert settings_of(built("leaps", task=task)) == config
         assert settings_of(built("random-8", task=task)) == PAPER_RANDOM[8][task]
         assert settings_of(built("random-64", task=task)) == PAPER_RANDOM[64][task]
-    assert settings_of(built("cem-paper", task="a task of your own")) == replace(ROBUST, restart_after=0)
+    assert settings_of(built("leaps", task="a task of your own")) == ONE_SETTING
     assert settings_of(built("random-8", task="a task of your own")) == RandomConfig(8)
-    assert settings_of(built("cem")) == ROBUST
+    assert settings_of(built("leaps+")) == replace(ONE_SETTING, restart_after=RESTART_AFTER)
 
 
 @pytest.mark.parametrize("task", ["top-off@0.25", "maze-from-corner", "harvester-subsets@0.5"])
 def test_a_variant_of_a_task_is_searched_as_the_task_is(task: str) -> None:
     original = next(name for name in PAPER if task.startswith(name))
-    assert settings_of(Run(SolveConfig(task, "cem-paper")).search) == PAPER[original]
+    assert settings_of(Run(SolveConfig(task, "leaps")).search) == PAPER[original]
 
 
 @every_method
@@ -159,7 +159,7 @@ def test_an_unknown_method_is_refused_with_those_there_are() -> None:
 
 
 def test_climbs_begin_at_programs_of_the_space_that_do_something() -> None:
-    programs = built("climbs").ask()
+    programs = built("ladder").ask()
     texts = {" ".join(LANGUAGE.decode(program)) for program in programs}
     assert len(texts) > len(programs) / 2
     assert all(parse(text, LANGUAGE) for text in texts)

@@ -15,7 +15,7 @@ from leaps.dsl.text import parse
 from leaps.evaluate import encode
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE
-from leaps.search.climbs import MOVES
+from leaps.search.ladder import MOVES
 from leaps.search.near import Near, return_to_origin
 from leaps.search.objective import Objective
 from leaps.search.search import Programs

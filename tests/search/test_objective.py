@@ -78,7 +78,7 @@ def their_returns(worlds: int) -> NDArray[np.float64]:
     return evaluate(some_programs(), RIGHT, episodes=worlds, seed=0).returns
 
 
-# Without a rival
+# Without a incumbent
 
 
 @pytest.mark.parametrize("worlds", [1, FIRST_LAP, 100])
@@ -103,32 +103,33 @@ def test_the_worlds_themselves_are_not_played_in() -> None:
     tried = objective()
     before = tried.worlds.clone()
     tried.scores(tokens(WALK, BACK))
-    tried.scores(tokens(WALK, BACK), rival=tokens(STEP)[0])
+    tried.scores(tokens(WALK, BACK), incumbent=tokens(STEP)[0])
     assert same(tried.worlds, before)
 
 
-# With a rival
+# With a incumbent
 
 
 @settings(max_examples=60)
-@given(worlds=st.sampled_from([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 100, 200]), rival=st.integers(0, 149))
-def test_a_race_is_fair(worlds: int, rival: int) -> None:
+@given(worlds=st.sampled_from([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 100, 200]), incumbent=st.integers(0,
+149))
+def test_a_race_is_fair(worlds: int, incumbent: int) -> None:
     returns = their_returns(worlds)
-    scores = objective(worlds).scores(some_programs(), rival=some_programs()[rival])
+    scores = objective(worlds).scores(some_programs(), incumbent=some_programs()[incumbent])
     kept = scores != DROPPED
     np.testing.assert_allclose(scores[kept], returns[kept].mean(axis=1), rtol=0, atol=1e-12)
     # Who was dropped was behind at some time; who never was, or is as good on every world, wasn't dropped.
-    lead = np.cumsum(returns - returns[rival], axis=1)
+    lead = np.cumsum(returns - returns[incumbent], axis=1)
     assert (lead[~kept].min(axis=1) < 0).all()
     assert kept[(lead > -1e-12).all(axis=1)].all()
-    assert kept[(returns >= returns[rival]).all(axis=1)].all()
-    assert kept[rival]
+    assert kept[(returns >= returns[incumbent]).all(axis=1)].all()
+    assert kept[incumbent]
 
 
-def plain_race(returns: NDArray[np.float64], rival: NDArray[np.float64]) -> NDArray[np.float64]:
+def plain_race(returns: NDArray[np.float64], incumbent: NDArray[np.float64]) -> NDArray[np.float64]:
     """What comes of a race, from all returns [programs, worlds]: who is behind after a lap is out."""
-    ends = [end for lap, end in [(16, 16), (48, 64), (144, 208)] if rival.size - end >= lap]
-    behind = [returns[:, :end].sum(axis=1) < rival[:end].sum() - 1e-9 for end in ends]
+    ends = [end for lap, end in [(16, 16), (48, 64), (144, 208)] if incumbent.size - end >= lap]
+    behind = [returns[:, :end].sum(axis=1) < incumbent[:end].sum() - 1e-9 for end in ends]
     return np.where(np.any(behind, axis=0), DROPPED, returns.mean(axis=1))
 
 
@@ -141,16 +142,16 @@ def test_a_race_is_as_if_all_had_run_every_lap(name: str) -> None:
     dropped = level = 0
     for count in (16, 20, 32, 150):
         tried = Objective(task, worlds.take(slice(0, count)))
-        rival = neighbourhood.fresh(1)[0]
+        incumbent = neighbourhood.fresh(1)[0]
         for _ in range(60):
-            drawn, _ = neighbourhood.draw(rival[None], 16)
-            found = tried.scores(drawn, rival)
-            every, its = tried.returns(drawn), tried.returns(rival[None])[0]
+            drawn, _ = neighbourhood.draw(incumbent[None], 16)
+            found = tried.scores(drawn, incumbent)
+            every, its = tried.returns(drawn), tried.returns(incumbent[None])[0]
             np.testing.assert_array_equal(found, plain_race(every, its))
             dropped += int((found == DROPPED).sum())
             level += int((found == its.mean()).sum())
             if found.max() >= its.mean():
-                rival = drawn[int(found.argmax())]
+                incumbent = drawn[int(found.argmax())]
     assert dropped > 300
     assert level > 300
 
@@ -161,66 +162,67 @@ def test_worlds_of_other_sizes_count_as_much(name: str) -> None:
     task = get(name)
     home, *others = (task.worlds(32, 5, size) for size in (None, (9, 9), (10, 14)))
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=6)
-    tried, rival = Objective(task, home, tuple(others)), neighbourhood.fresh(1)[0]
+    tried, incumbent = Objective(task, home, tuple(others)), neighbourhood.fresh(1)[0]
     assert tried.count == 96
     dropped = level = 0
     for _ in range(100):
-        drawn, _ = neighbourhood.draw(rival[None], 16)
-        found = tried.scores(drawn, rival)
+        drawn, _ = neighbourhood.draw(incumbent[None], 16)
+        found = tried.scores(drawn, incumbent)
         alone = [Objective(task, batch).returns(drawn) for batch in (home, *others)]
-        its = Objective(task, home).returns(rival[None])[0]
+        its = Objective(task, home).returns(incumbent[None])[0]
         behind = plain_race(alone[0], its) == DROPPED
         means = np.concatenate(alone, axis=1).mean(axis=1)
         np.testing.assert_array_equal(found, np.where(behind, DROPPED, means))
         np.testing.assert_array_equal(tried.scores(drawn), means)
         dropped += int(behind.sum())
-        level += int((found == tried.scores(rival[None])[0]).sum())
-        if found.max() >= tried.scores(rival[None])[0]:
-            rival = drawn[int(found.argmax())]
+        level += int((found == tried.scores(incumbent[None])[0]).sum())
+        if found.max() >= tried.scores(incumbent[None])[0]:
+            incumbent = drawn[int(found.argmax())]
     assert min(dropped, level) > 100
 
 
 def test_who_falls_behind_at_home_goes_nowhere_else() -> None:
     tried = Objective(RIGHT, RIGHT.worlds(100, 0), (RIGHT.worlds(50, 0, (7, 7)),))
-    scores = tried.scores(tokens(BACK, WALK), rival=tokens(WALK)[0])
+    scores = tried.scores(tokens(BACK, WALK), incumbent=tokens(WALK)[0])
     assert scores.tolist() == [DROPPED, 1.0]
     assert tried.rollouts == 150 + 1
 
 
 def test_who_may_be_the_next_rival_is_not_run_again() -> None:
     tried = objective(100)
-    assert tried.scores(tokens(WALK, STAY), rival=tokens(STEP)[0])[0] == 1.0
+    assert tried.scores(tokens(WALK, STAY), incumbent=tokens(STEP)[0])[0] == 1.0
     before = tried.rollouts
-    assert tried.scores(tokens(STAY), rival=tokens(WALK)[0]).tolist() == [DROPPED]
+    assert tried.scores(tokens(STAY), incumbent=tokens(WALK)[0]).tolist() == [DROPPED]
     assert tried.rollouts == before + 1
 
 
 def test_what_provably_does_the_same_is_not_run() -> None:
-    """And it can be the next rival, and what does the same as that isn't run either."""
+    """And it can be the next incumbent, and what does the same as that isn't run either."""
     same_words = [
         "DEF run m( WHILE c( frontIsClear c) w( move w) IF c( markersPresent c) i( move i) m)",
         "DEF run m( WHILE c( frontIsClear c) w( move w) IF c( markersPresent c) i( turnLeft i) m)",
     ]
     tried = objective(100)
-    rival = tokens(WALK)[0]
+    incumbent = tokens(WALK)[0]
     for text in same_words:
-        assert tried.scores(tokens(text), rival).tolist() == [1.0]
-        rival = tokens(text)[0]
+        assert tried.scores(tokens(text), incumbent).tolist() == [1.0]
+        incumbent = tokens(text)[0]
     assert (tried.evaluations, tried.rollouts) == (2, 100)
 
 
 def test_who_falls_behind_is_dropped_early() -> None:
     tried = objective(100)
-    scores = tried.scores(tokens(BACK, WALK, STAY), rival=tokens(WALK)[0])
+    scores = tried.scores(tokens(BACK, WALK, STAY), incumbent=tokens(WALK)[0])
     assert scores.tolist() == [DROPPED, 1.0, DROPPED]
-    assert tried.rollouts == 100 + 2  # the rival; two that can't make up for one world; the rival itself
+    # The incumbent; two that can't make up for one world; the incumbent
+    assert tried.rollouts == 100 + 2 itself
 
 
 def test_who_falls_behind_late_is_dropped_all_the_same() -> None:
-    """Level with the rival where there is nowhere to go, behind it on the later worlds."""
+    """Level with the incumbent where there is nowhere to go, behind it on the later worlds."""
     columns = [7] * FIRST_LAP + [1] * 192
     tried = Objective(RIGHT, at_column(*columns))
-    assert tried.scores(tokens(STAY), rival=tokens(WALK)[0]).tolist() == [DROPPED]
+    assert tried.scores(tokens(STAY), incumbent=tokens(WALK)[0]).tolist() == [DROPPED]
     assert FIRST_LAP < tried.rollouts - 200 < 200
 
 
@@ -228,7 +230,7 @@ def test_who_is_ahead_first_and_worse_in_the_end_gets_the_exact_score() -> None:
     """A race is decided on the way only: at the end, all scores are known and none need be withheld."""
     columns = [7] * 90 + [1] * 10
     tried = Objective(RIGHT, at_column(*columns))
-    scores = tried.scores(tokens(STAY, WALK), rival=tokens(WALK)[0])
+    scores = tried.scores(tokens(STAY, WALK), incumbent=tokens(WALK)[0])
     assert scores == pytest.approx([0.9, 1.0])
 
 
@@ -237,9 +239,9 @@ def test_an_equal_is_never_dropped() -> None:
     other_words = "DEF run m( WHILE c( frontIsClear c) w( move w) REPEAT R=0 r( move r) m)"
     other_step = "DEF run m( turnLeft turnRight move m)"
     tried = objective(200)
-    assert tried.scores(tokens(other_words), rival=tokens(WALK)[0]).tolist() == [1.0]
+    assert tried.scores(tokens(other_words), incumbent=tokens(WALK)[0]).tolist() == [1.0]
     expected = objective(200).scores(tokens(STEP))
-    assert tried.scores(tokens(other_step), rival=tokens(STEP)[0]) == pytest.approx(expected, abs=1e-12)
+    assert tried.scores(tokens(other_step), incumbent=tokens(STEP)[0]) == pytest.approx(expected, abs=1e-12)
 
 
 def test_an_equal_is_not_dropped_on_very_many_worlds_either() -> None:
@@ -247,7 +249,7 @@ def test_an_equal_is_not_dropped_on_very_many_worlds_either() -> None:
     columns = np.full(30_000, 7)
     tried = Objective(NINE_TENTHS, at_column(*columns))
     other_words = tokens("DEF run m( turnRight m)")
-    assert tried.scores(other_words, rival=tokens(STAY)[0]).tolist() == pytest.approx([0.9])
+    assert tried.scores(other_words, incumbent=tokens(STAY)[0]).tolist() == pytest.approx([0.9])
 
 
 def test_dropped_is_worse_than_any_return_of_the_task() -> None:
@@ -256,7 +258,7 @@ def test_dropped_is_worse_than_any_return_of_the_task() -> None:
 
 def test_on_a_few_worlds_nobody_is_dropped() -> None:
     tried = objective(FIRST_LAP)
-    assert tried.scores(tokens(BACK), rival=tokens(WALK)[0]).tolist() == [0.0]
+    assert tried.scores(tokens(BACK), incumbent=tokens(WALK)[0]).tolist() == [0.0]
 
 
 # Counts
@@ -273,21 +275,21 @@ def test_evaluations_count_programs_and_rollouts_count_worlds_too() -> None:
 def test_a_rival_is_no_evaluation_and_is_run_once() -> None:
     tried = objective(100)
     for time in (1, 2, 3):
-        tried.scores(tokens(BACK), rival=tokens(WALK)[0])
+        tried.scores(tokens(BACK), incumbent=tokens(WALK)[0])
         assert (tried.evaluations, tried.rollouts) == (time, 100 + time)
 
 
 def test_rivals_are_not_taken_for_each_other() -> None:
     tried = objective(100)
-    assert tried.scores(tokens(STEP), rival=tokens(WALK)[0]).tolist() == [DROPPED]
-    assert tried.scores(tokens(STEP), rival=tokens(BACK)[0])[0] > 0
+    assert tried.scores(tokens(STEP), incumbent=tokens(WALK)[0]).tolist() == [DROPPED]
+    assert tried.scores(tokens(STEP), incumbent=tokens(BACK)[0])[0] > 0
 
 
 def test_any_number_of_rivals_may_come_and_each_keeps_up_with_itself() -> None:
     """Lap by lap, its returns add up to a little more or less than all at once."""
     tried = objective(300)
-    for rival in some_programs():
-        assert tried.scores(rival[None], rival)[0] != DROPPED
+    for incumbent in some_programs():
+        assert tried.scores(incumbent[None], incumbent)[0] != DROPPED
 
 
 # More worlds
@@ -323,11 +325,11 @@ def test_scores_are_of_all_worlds_after_more_were_added() -> None:
 def test_a_rival_is_run_again_on_more_worlds() -> None:
     """It fares worse there; with what it earned before, it would not even keep up with itself."""
     tried = Objective(RIGHT, at_column(*[7] * 40))
-    rival = tokens(STAY)
-    assert tried.scores(rival, rival[0]).tolist() == [1.0]
+    incumbent = tokens(STAY)
+    assert tried.scores(incumbent, incumbent[0]).tolist() == [1.0]
     before = tried.rollouts
     tried.add(at_column(*[1] * 40))
-    assert tried.scores(rival, rival[0]).tolist() == [0.5]
+    assert tried.scores(incumbent, incumbent[0]).tolist() == [0.5]
     assert tried.rollouts - before == 80
 
 
@@ -343,9 +345,9 @@ def test_a_value_that_is_no_number_is_refused_by_the_tasks_name(actions: str, fo
     with pytest.raises(ValueError, match=message):
         tried.scores(wrong)
     with pytest.raises(ValueError, match=message):
-        tried.scores(wrong, rival=tokens(STAY)[0])
+        tried.scores(wrong, incumbent=tokens(STAY)[0])
     with pytest.raises(ValueError, match=message):
-        tried.scores(tokens(STAY), rival=wrong[1])
+        tried.scores(tokens(STAY), incumbent=wrong[1])
 
 
 def test_the_texts_of_these_tests_are_programs() -> None:

@@ -53,7 +53,7 @@ def test_the_result_holds_all_that_was_promised(tmp_path: Path) -> None:
     result = json.loads((tmp_path / "result.json").read_text())
     expected = {
         "task": "maze",
-        "method": "climbs",
+        "method": "ladder",
         "seed": 5,
         "program": PROGRAM,
         "return": 0.5,

@@ -107,7 +107,7 @@ def test_it_is_finished_when_the_search_among_points_is() -> None:
 
 
 def test_it_races_nobody() -> None:
-    assert in_bytes(Heard()).rival is None
+    assert in_bytes(Heard()).incumbent is None
 
 
 def test_its_state_is_that_of_the_search_among_points() -> None:

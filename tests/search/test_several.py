@@ -30,7 +30,7 @@ def three_threads() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("three_threads")
-@pytest.mark.parametrize("method", ["climbs", "cem"])
+@pytest.mark.parametrize("method", ["ladder", "leaps+"])
 def test_several_searches_at_once_find_what_each_finds_alone(method: str) -> None:
     told: list[Solution] = []
     together = work_all(runs("top-off", method, 5, 1200), done=told.append)
@@ -50,7 +50,7 @@ def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin(
         if step.round == 20 and pressed.acquire(blocking=False):
             signal.raise_signal(signal.SIGINT)
 
-    found = work_all(runs("snake", "climbs", 8, 10**9), interrupt, told.append)
+    found = work_all(runs("snake", "ladder", 8, 10**9), interrupt, told.append)
     assert {solution.config.seed for solution in found} == begun
     assert len(begun) <= 3
     assert all(solution.interrupted for solution in found)
@@ -71,7 +71,7 @@ def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pyte
     monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
     steps: list[Step] = []
     with pytest.raises(KeyboardInterrupt):
-        work_all(runs("snake", "climbs", 3, 100), steps.append)
+        work_all(runs("snake", "ladder", 3, 100), steps.append)
     assert steps == []
     assert [future.result() for future in submitted] == [None, None]
 
@@ -85,5 +85,5 @@ def test_when_one_fails_the_others_are_told_before_that_is_said() -> None:
             raise ValueError("no more of this")
 
     with pytest.raises(ValueError, match=r"no more of this\. The best program before that: DEF run"):
-        work_all(runs("snake", "climbs", 2, 10**9), fail, told.append)
+        work_all(runs("snake", "ladder", 2, 10**9), fail, told.append)
     assert [(solution.config.seed, solution.interrupted) for solution in told] == [(0, True)]

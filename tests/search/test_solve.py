@@ -273,11 +273,11 @@ def test_a_program_that_only_fits_its_worlds_is_caught() -> None:
 
 
 def test_without_a_hunt_worlds_stay_as_they_are() -> None:
-    assert solve("maze", "cem", worlds=3, budget=2000).worlds == 3
+    assert solve("maze", "leaps+", worlds=3, budget=2000).worlds == 3
 
 
 @pytest.mark.parametrize(
-    ("task", "method"), [("harvester", "climbs"), ("maze", "hc"), ("snake", "random-64")]
+    ("task", "method"), [("harvester", "ladder"), ("maze", "hc"), ("snake", "random-64")]
 )
 def test_the_return_told_is_that_on_the_unseen_worlds(task: str, method: str) -> None:
     solution = solve(task, method, seed=4, budget=200)
@@ -285,7 +285,7 @@ def test_the_return_told_is_that_on_the_unseen_worlds(task: str, method: str) ->
     assert solution.solved == (solution.unseen_return >= PERFECT)
 
 
-@pytest.mark.parametrize("method", ["climbs", "random-64", "hc"])
+@pytest.mark.parametrize("method", ["ladder", "random-64", "hc"])
 def test_the_history_tells_what_the_programs_earned(method: str) -> None:
     solution = solve("harvester", method, seed=2, budget=600)
     rows = [row for row in solution.history if row["worlds"] == solution.history[0]["worlds"]]
@@ -330,7 +330,7 @@ def interrupt_after(rounds: int) -> Callable[[Step], None]:
     return listener
 
 
-@pytest.mark.parametrize("method", ["climbs", "cem", "hc"])
+@pytest.mark.parametrize("method", ["ladder", "leaps+", "hc"])
 def test_an_interrupted_search_returns_the_best_so_far(method: str) -> None:
     solution = solve("snake", method, listener=interrupt_after(5))
     assert solution.interrupted
@@ -411,7 +411,7 @@ def test_a_task_of_losses_is_searched_too() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("method", ["climbs", "cem", "hc"])
+@pytest.mark.parametrize("method", ["ladder", "leaps+", "hc"])
 @pytest.mark.parametrize("max_length", [5, 12, 100])
 def test_no_program_is_longer_than_asked_for(method: str, max_length: int) -> None:
     tried = 0
@@ -448,7 +448,7 @@ def test_edits_are_nothing_to_a_search_without_a_program_to_stay_close_to() -> N
     ("settings", "said"),
     [
         ({"task": "luck"}, "unknown task 'luck'; expected one of stair-climber"),
-        ({"method": "luck"}, "unknown method 'luck'; expected one of climbs"),
+        ({"method": "luck"}, "unknown method 'luck'; expected one of ladder"),
         ({"budget": 0}, "budget must be at least 1, found 0"),
         ({"budget": -5}, "budget must be at least 1, found -5"),
         ({"worlds": 0}, "worlds must be at least 1, found 0"),
@@ -458,7 +458,7 @@ def test_edits_are_nothing_to_a_search_without_a_program_to_stay_close_to() -> N
         ({"edits": 0, "origin": "DEF run m( move m)"}, "edits must be at least 1, found 0"),
         (
             {"method": "hc", "origin": "DEF run m( move m)"},
-            "hc can't stay close to a program; expected climbs",
+            "hc can't stay close to a program; expected ladder",
         ),
         ({"origin": "DEF run m( m)"}, "token 3: found 'm\\)', expected an action"),
         ({"size": (3, 3)}, "maze needs at least 5x5 cells"),

@@ -23,11 +23,11 @@ from leaps.studio.searching import Searches, Teller, in_words, search
 from tests.studio.harness import search_for_ever
 from tests.tasks.corridor import edit
 
-QUICK = SearchRequest("four-corner", "cem", 0, 320, None)
+QUICK = SearchRequest("four-corner", "leaps+", 0, 320, None)
 ENDLESS = SearchRequest("one-stroke", "hc", 0, 1_000_000, (40, 40))
 
 
-def step_of(method: str = "cem", rounds: int = 1, **changes: Any) -> Step:
+def step_of(method: str = "leaps+", rounds: int = 1, **changes: Any) -> Step:
     run = Run(SolveConfig("four-corner", method, budget=1000))
     for _ in range(rounds):
         step = run.step()
@@ -69,7 +69,7 @@ def test_a_search_is_told_from_its_first_step_to_its_end_and_finds_what_solve_fi
     assert {name for name, _ in first[:-1]} == {"step"}
     name, end = first[-1]
     assert name == "end"
-    expected = solve("four-corner", "cem", budget=320)
+    expected = solve("four-corner", "leaps+", budget=320)
     assert " ".join(end["program"].split()) == expected.program
     assert end["return"] == expected.unseen_return
     assert end["search_return"] == expected.search_return
@@ -135,7 +135,7 @@ def test_a_size_that_the_task_does_not_have_is_a_problem(
     size: tuple[int, int] | None, also: tuple[tuple[int, int], ...]
 ) -> None:
     async def scene() -> list[Any]:
-        return await everything(Searches(), SearchRequest("clean-house", "cem", 0, 10, size, also), None)
+        return await everything(Searches(), SearchRequest("clean-house", "leaps+", 0, 10, size, also), None)
 
     ((name, said),) = asyncio.run(scene())
     assert name == "problem"
@@ -144,7 +144,7 @@ def test_a_size_that_the_task_does_not_have_is_a_problem(
 
 def test_a_program_is_found_that_holds_at_other_sizes() -> None:
     async def scene(also: tuple[tuple[int, int], ...]) -> Any:
-        request = SearchRequest("stair-climber", "climbs", 0, 10_000, None, also)
+        request = SearchRequest("stair-climber", "ladder", 0, 10_000, None, also)
         return (await everything(Searches(), request, None))[-1]
 
     name, end = asyncio.run(scene(((9, 9), (14, 10))))

@@ -7,15 +7,16 @@ import { listen } from "../server";
 import { say } from "../ui/notice";
 
 export const METHODS = [
-  { value: "climbs", title: "Climbs (the default)" },
-  { value: "cem", title: "CEM (the paper's)" },
+  { value: "ladder", title: "Ladder (the default)" },
+  { value: "leaps+", title: "LEAPS+ (the paper's, improved)" },
+  { value: "leaps", title: "LEAPS (as published)" },
   { value: "hc", title: "Hill climbing" },
   { value: "cebs", title: "Beam search (CEBS)" },
   { value: "random-64", title: "Random, 64 programs" },
 ] as const;
 export const MOST = 1_000_000;
 
-export const method = signal<string>("climbs");
+export const method = signal<string>("ladder");
 export const searchSeed = signal(0);
 export const budget = signal(50_000);
 /** other sizes at which the program has to hold, as they are typed: "16x16, 40x40" */

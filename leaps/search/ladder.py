@@ -34,7 +34,7 @@ MOVES = {
 
 
 @dataclass(frozen=True)
-class ClimbsConfig:
+class LadderConfig:
     """How the evaluations are shared out."""
 
     patience: int = 250
@@ -46,7 +46,7 @@ class ClimbsConfig:
     """programs that a climb's first is the best of"""
     batch: int = 16
     """neighbours that are scored at once"""
-    roomy: float = 0.7
+    plateau_length: float = 0.7
     """share of the greatest length that a program may have after a step along a plateau, if it wasn't as long
     before: otherwise it soon has all the tokens that it may have, most of them idle, and can't grow where it
     would help"""
@@ -55,8 +55,8 @@ class ClimbsConfig:
         for name in ("patience", "resting", "starts", "batch"):
             if (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 1, found {value}")
-        if not 0 <= self.roomy <= 1:
-            raise ValueError(f"roomy must be from 0 to 1, found {self.roomy}")
+        if not 0 <= self.plateau_length <= 1:
+            raise ValueError(f"plateau_length must be from 0 to 1, found {self.plateau_length}")
 
 
 @dataclass(eq=False)
@@ -81,16 +81,17 @@ class Rung:
     """the best of those that rest here"""
 
 
-class Climbs:
+class Ladder:
     """Ask for programs, tell their scores, repeat.
 
     fresh: draws programs [n, length] to begin with.
     """
 
     finished = False
+    answer = None
 
     def __init__(
-        self, config: ClimbsConfig, neighbourhood: Neighbourhood, fresh: Callable[[int], Programs]
+        self, config: LadderConfig, neighbourhood: Neighbourhood, fresh: Callable[[int], Programs]
     ) -> None:
         self.config, self.neighbourhood, self.fresh = config, neighbourhood, fresh
         self.asked: Programs = np.zeros((0, 0), np.uint8)
@@ -101,7 +102,7 @@ class Climbs:
         self.rungs: list[Rung] = []
 
     @property
-    def rival(self) -> NDArray[np.uint8] | None:
+    def incumbent(self) -> NDArray[np.uint8] | None:
         return None if self.outdated else self.climb.program
 
     @property
@@ -155,7 +156,7 @@ class Climbs:
         places can be reached.
         """
         pad, longest = self.neighbourhood.language.pad, self.neighbourhood.limits.length
-        room = max(int(self.config.roomy * longest), int((program != pad).sum()))
+        room = max(int(self.config.plateau_length * longest), int((program != pad).sum()))
         short = (self.asked != pad).sum(axis=1) <= room
         return np.asarray(short & (self.asked != program).any(axis=1))
 
@@ -194,7 +195,7 @@ class Climbs:
         self.neighbourhood.stream[:] = np.asarray(state["stream"], np.uint64)
         self.climb = _climb(state["climb"])
         self.rungs = [
-            Rung(rung["came"], rung["went_on"], [_climb(climb) for climb in rung["climbs"]])
+            Rung(rung["came"], rung["went_on"], [_climb(climb) for climb in rung["ladder"]])
             for rung in state["rungs"]
         ]
         self.outdated = state["outdated"]

@@ -1,4 +1,4 @@
-"""Climbs go up or along, never down, and the ladder gives the promising ones more patience."""
+"""Ladder go up or along, never down, and the ladder gives the promising ones more patience."""
 
 import json
 from collections.abc import Callable
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 
 from leaps.dsl.neighbours import Limits, Neighbourhood
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from leaps.search.climbs import MOVES, Climb, Climbs, ClimbsConfig
+from leaps.search.ladder import MOVES, Climb, Ladder, LadderConfig
 from leaps.search.objective import DROPPED
 from leaps.search.search import Programs, Scores, State
 from tests.search.counting import CountsMoves
 
-SMALL = ClimbsConfig(patience=20, resting=3, starts=10, batch=5, roomy=1.0)
+SMALL = LadderConfig(patience=20, resting=3, starts=10, batch=5, plateau_length=1.0)
 MOVE = LANGUAGE.ids["move"]
 
 Toy = Callable[[Programs], Scores]
 
 
-def climbs_of(config: ClimbsConfig = SMALL, seed: int = 0) -> Climbs:
+def climbs_of(config: LadderConfig = SMALL, seed: int = 0) -> Ladder:
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(length=20), MOVES, seed)
-    return Climbs(config, neighbourhood, neighbourhood.fresh)
+    return Ladder(config, neighbourhood, neighbourhood.fresh)
 
 
 def moves(programs: Programs) -> Scores:
@@ -32,15 +32,15 @@ def moves(programs: Programs) -> Scores:
     return np.asarray((programs == MOVE).sum(axis=1), np.float64)
 
 
-def turn(climbs: Climbs, score: Toy = moves) -> Programs:
+def turn(climbs: Ladder, score: Toy = moves) -> Programs:
     asked = climbs.ask().copy()
     climbs.tell(score(asked))
     return asked
 
 
-def rival(climbs: Climbs) -> NDArray[np.uint8]:
-    assert climbs.rival is not None
-    return climbs.rival.copy()
+def incumbent(climbs: Ladder) -> NDArray[np.uint8]:
+    assert climbs.incumbent is not None
+    return climbs.incumbent.copy()
 
 
 def through_json(state: State) -> State:
@@ -55,13 +55,13 @@ def through_json(state: State) -> State:
 
 def test_a_climb_begins_at_the_best_of_the_fresh_programs() -> None:
     climbs = climbs_of()
-    assert climbs.rival is None
+    assert climbs.incumbent is None
     asked = climbs.ask()
     assert len(asked) == SMALL.starts
     scores = np.linspace(0.0, 0.5, len(asked))
     scores[3] = 0.9
     climbs.tell(scores)
-    assert np.array_equal(rival(climbs), asked[3])
+    assert np.array_equal(incumbent(climbs), asked[3])
 
 
 class Counting(CountsMoves, Neighbourhood):
@@ -70,7 +70,7 @@ class Counting(CountsMoves, Neighbourhood):
 
 def test_half_of_the_neighbours_are_one_move_away_a_quarter_two_and_so_on() -> None:
     neighbourhood = Counting(LANGUAGE, PROGRAMS, Limits(length=20), MOVES, 0)
-    climbs = Climbs(ClimbsConfig(batch=16), neighbourhood, lambda count: np.zeros((count, 20), np.uint8))
+    climbs = Ladder(LadderConfig(batch=16), neighbourhood, lambda count: np.zeros((count, 20), np.uint8))
     turn(climbs, lambda asked: np.zeros(len(asked)))
     away, count = np.unique(climbs.ask()[:, 0], return_counts=True)
     assert dict(zip(away.tolist(), count.tolist(), strict=True)) == {1: 8, 2: 4, 3: 2, 4: 1, 5: 1}
@@ -82,17 +82,17 @@ def test_a_climb_goes_to_the_best_of_better_neighbours() -> None:
     asked = climbs.ask().copy()
     assert len(asked) == SMALL.batch
     climbs.tell(np.array([0.6, 0.1, 0.8, 0.7, 0.5]))
-    assert np.array_equal(rival(climbs), asked[2])
+    assert np.array_equal(incumbent(climbs), asked[2])
 
 
 def test_a_climb_steps_along_a_plateau() -> None:
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
-    before = rival(climbs)
+    before = incumbent(climbs)
     asked = climbs.ask().copy()
     assert (asked[1:] != before).any(axis=1).all()
     climbs.tell(np.array([0.1, DROPPED, 0.5, 0.2, 0.5]))
-    assert np.array_equal(rival(climbs), asked[2])
+    assert np.array_equal(incumbent(climbs), asked[2])
 
 
 def test_a_step_along_a_plateau_leads_to_another_program() -> None:
@@ -100,11 +100,11 @@ def test_a_step_along_a_plateau_leads_to_another_program() -> None:
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     asked = climbs.ask()
-    asked[0] = rival(climbs)
+    asked[0] = incumbent(climbs)
     other = asked[1].copy()
     assert not np.array_equal(other, asked[0])
     climbs.tell(np.full(len(asked), 0.5))
-    assert np.array_equal(rival(climbs), other)
+    assert np.array_equal(incumbent(climbs), other)
 
 
 def of_length(tokens: int, action: str = "move") -> NDArray[np.uint8]:
@@ -114,12 +114,12 @@ def of_length(tokens: int, action: str = "move") -> NDArray[np.uint8]:
 
 def after_equals(before: int, *lengths: int, score: float = 0.5) -> int:
     """How long a program of 20 tokens at most is after a step, if it was so long and had these neighbours."""
-    climbs = climbs_of(ClimbsConfig(batch=len(lengths), roomy=0.7))
+    climbs = climbs_of(LadderConfig(batch=len(lengths), plateau_length=0.7))
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     climbs.climb.program = of_length(before)
     climbs.ask()[:] = [of_length(length, "turnLeft") for length in lengths]
     climbs.tell(np.full(len(lengths), score))
-    return int((rival(climbs) != LANGUAGE.pad).sum())
+    return int((incumbent(climbs) != LANGUAGE.pad).sum())
 
 
 def test_a_step_along_a_plateau_leaves_room_to_grow() -> None:
@@ -138,22 +138,22 @@ def test_what_is_better_may_be_as_long_as_it_likes() -> None:
 def test_a_climb_never_goes_down() -> None:
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
-    before = rival(climbs)
+    before = incumbent(climbs)
     asked = climbs.ask()
     climbs.tell(np.array([0.499, DROPPED, 0.0, 0.3, 0.1]))
-    assert np.array_equal(rival(climbs), before)
+    assert np.array_equal(incumbent(climbs), before)
     assert len(asked) == SMALL.batch
 
 
 def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
-    climbs = climbs_of(ClimbsConfig(patience=5000, starts=4, batch=8))
+    climbs = climbs_of(LadderConfig(patience=5000, starts=4, batch=8))
     turn(climbs)
-    scores = [moves(rival(climbs)[None])[0]]
-    places = {rival(climbs).tobytes()}
+    scores = [moves(incumbent(climbs)[None])[0]]
+    places = {incumbent(climbs).tobytes()}
     for _ in range(500):
         turn(climbs)
-        scores.append(moves(rival(climbs)[None])[0])
-        places.add(rival(climbs).tobytes())
+        scores.append(moves(incumbent(climbs)[None])[0])
+        places.add(incumbent(climbs).tobytes())
     assert scores == sorted(scores)
     assert scores[-1] > scores[0]
     # Along plateaus it saw many more places than there are scores.
@@ -166,14 +166,14 @@ def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
 class Referee:
     """Sees who has the turn where no climb gets anywhere: each keeps the score of its start."""
 
-    def __init__(self, climbs: Climbs, starts: list[float]) -> None:
+    def __init__(self, climbs: Ladder, starts: list[float]) -> None:
         self.climbs, self.starts = climbs, iter(starts)
         self.turns: list[tuple[float, int]] = []
         """whose turn it was (its score), and for how many evaluations"""
 
     def play(self, evaluations: int) -> None:
         while evaluations > 0:
-            fresh = self.climbs.rival is None
+            fresh = self.climbs.incumbent is None
             asked = self.climbs.ask()
             score = next(self.starts) if fresh else self.climbs.climb.score
             if self.turns and self.turns[-1][0] == score:
@@ -239,7 +239,7 @@ def test_something_better_renews_the_patience_and_something_equal_does_not() -> 
         turn(climbs, lambda asked: np.zeros(len(asked)))
     turn(climbs, lambda asked: np.full(len(asked), 0.6))
     evaluations = 0
-    while climbs.rival is not None:  # None: the next climb begins
+    while climbs.incumbent is not None:  # None: the next climb begins
         evaluations += len(turn(climbs, lambda asked: np.full(len(asked), 0.6)))
     assert evaluations == SMALL.patience
 
@@ -247,7 +247,7 @@ def test_something_better_renews_the_patience_and_something_equal_does_not() -> 
 # Other worlds
 
 
-def three_climbs() -> tuple[Climbs, list[NDArray[np.uint8]]]:
+def three_climbs() -> tuple[Ladder, list[NDArray[np.uint8]]]:
     """A search with a climb under way that began at 0.4, one of 0.1 that rests, and one of 0.3, higher up."""
     climbs = climbs_of()
     Referee(climbs, [0.1, 0.3, 0.4]).play(30 + 30 + 40 + 10)
@@ -255,14 +255,14 @@ def three_climbs() -> tuple[Climbs, list[NDArray[np.uint8]]]:
     return climbs, [climb.program for climb in all_climbs(climbs) if climb.program is not None]
 
 
-def all_climbs(climbs: Climbs) -> list[Climb]:
+def all_climbs(climbs: Ladder) -> list[Climb]:
     return [climbs.climb, *(climb for rung in climbs.rungs for climb in rung.climbs)]
 
 
 def test_when_worlds_change_all_the_climbs_programs_are_asked_for_again() -> None:
     climbs, programs = three_climbs()
     climbs.worlds_changed()
-    assert climbs.rival is None  # so that none of them is dropped
+    assert climbs.incumbent is None  # so that none of them is dropped
     assert np.array_equal(climbs.ask(), np.stack(programs))
 
 
@@ -285,7 +285,7 @@ def test_climbs_are_judged_by_their_scores_on_changed_worlds() -> None:
     asked = climbs.ask().copy()
     # Below what the climb had before, above what it has now.
     climbs.tell(np.array([0.0, 0.06, 0.0, 0.0, 0.0]))
-    assert np.array_equal(rival(climbs), asked[1])
+    assert np.array_equal(incumbent(climbs), asked[1])
 
 
 def test_who_goes_on_is_the_better_on_changed_worlds() -> None:
@@ -345,4 +345,4 @@ def test_another_seed_is_another_search() -> None:
 @pytest.mark.parametrize("value", [0, -1])
 def test_settings_below_one_are_refused_by_name(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=f"{name} must be at least 1, found {value}"):
-        ClimbsConfig(**{name: value})
+        LadderConfig(**{name: value})

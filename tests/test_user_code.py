@@ -12,7 +12,7 @@ import pytest
 import leaps
 from leaps.evaluate import evaluate
 from leaps.tasks import full_name, get, named, plain_name
-from leaps.tasks.own import what_is_wrong
+from leaps.user_code import what_is_wrong
 from tests.tasks.corridor import SOLUTION, corridor_in, edit
 
 

@@ -1,4 +1,4 @@
-"""Tasks of one's own, by the file that they are written in: `path/to/file.py:NAME`."""
+"""Tasks and search methods that users write in a Python file of their own: `path/to/file.py:NAME`."""
 
 import linecache
 import sys
@@ -7,12 +7,13 @@ from functools import cache
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
+from typing import TypeVar
 
-from leaps.tasks.task import Task
+Kind = TypeVar("Kind")
 
 ENDING = ".py"
 _IMPORTING = RLock()
-"""of two threads that want the same file one imports it, and both get the same task"""
+"""of two threads that want the same file one imports it, and both get the same objects"""
 
 
 def split_name(name: str) -> tuple[str, str] | None:
@@ -23,27 +24,33 @@ def split_name(name: str) -> tuple[str, str] | None:
     return (name, "") if name.endswith(ENDING) else None
 
 
-def task_in(file: str, variable: str) -> Task:
-    """Import a file, and take the task of that name."""
+def load(file: str, variable: str, kind: type[Kind], what: str) -> Kind:
+    """Import a file, and return its object of that name and kind; `what` is the word for it in messages."""
     if not Path(file).is_file():
-        raise ValueError(f"there is no file {file!r} to take the task {variable!r} from")
-    with _IMPORTING:
-        module = _module_of(str(Path(file).resolve()), Path(file).read_bytes())
-    known = [name for name, value in vars(module).items() if isinstance(value, Task)]
+        raise ValueError(f"there is no file {file!r} to take the {what} {variable!r} from")
+    module = import_file(file)
+    known = [name for name, value in vars(module).items() if isinstance(value, kind)]
     has = f"it has {', '.join(known)}" if known else "it has none"
     if not variable:
-        raise ValueError(f"expected the name of a task after the file, as in {file}:CORRIDOR; {has}")
+        raise ValueError(f"expected the name of a {what} after the file, as in {file}:NAME; {has}")
     if not hasattr(module, variable):
-        raise ValueError(f"{file} has no task {variable!r}; {has}")
-    task = getattr(module, variable)
-    if not isinstance(task, Task):
-        raise ValueError(f"{file}: expected {variable} to be a Task, found {type(task).__name__}; {has}")
-    return task
+        raise ValueError(f"{file} has no {what} {variable!r}; {has}")
+    value = getattr(module, variable)
+    if not isinstance(value, kind):
+        found = type(value).__name__
+        raise ValueError(f"{file}: expected {variable} to be a {kind.__name__}, found {found}; {has}")
+    return value
+
+
+def import_file(file: str) -> ModuleType:
+    """Import a file by its path; again if it has been edited."""
+    with _IMPORTING:
+        return _module_of(str(Path(file).resolve()), Path(file).read_bytes())
 
 
 @cache
 def _module_of(file: str, source: bytes) -> ModuleType:
-    """Import a file, once for each content: the same name is the same task until the file is edited."""
+    """Import a file, once for each content: the same name is the same object until the file is edited."""
     module = ModuleType(file)
     module.__file__ = file
     folder = str(Path(file).parent)
@@ -55,24 +62,25 @@ def _module_of(file: str, source: bytes) -> ModuleType:
         exec(compile(source, file, "exec"), vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[file]
-        raise ValueError(_pointed_at(error, file)) from error
+        raise ValueError(pointed_at(error, file)) from error
     finally:
         sys.path.remove(folder)
     return module
 
 
 def what_is_wrong(error: BaseException, name: str) -> str | None:
-    """Say what a task of one's own got wrong when it was played; None if the task of that name ships."""
+    """The message for an error that a user's task raised when it was played; None if the task ships."""
     found = split_name(name)
     if found is None:
         return None
     file = str(Path(found[0]).resolve())
     if isinstance(error, ValueError) and not _lines_of(error, file):
         return str(error)  # the package has found it, and says where
-    return _pointed_at(error, file)
+    return pointed_at(error, file)
 
 
-def _pointed_at(error: BaseException, file: str) -> str:
+def pointed_at(error: BaseException, file: str) -> str:
+    """An error with the line of the file that led to it."""
     lines = _lines_of(error, file)
     place = f"{file}, line {lines[-1]}" if lines else file
     words = error.msg if isinstance(error, SyntaxError) else str(error)

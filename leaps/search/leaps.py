@@ -1,0 +1,120 @@
+"""LEAPS: the cross entropy method in the program space, as published, and the changes that lead to leaps+.
+
+The paper's appendix "Cross-Entropy Method (CEM)", and its authors' code where the text leaves something open:
+each iteration ends with scoring the program at the centre of the next population. Ten perfect centres in a
+row end the search, and the program at the centre is its answer.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.embedding.space import Space
+from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER, CEMConfig
+from leaps.search.objective import PERFECT
+from leaps.search.search import Answer, InSpace, Programs, Scores, State
+
+CHANGES = {
+    "setting": "one CEM setting for all tasks, instead of the paper's setting for each",
+    "restart": f"restart after {RESTART_AFTER} iterations without a better program",
+    "whitened": "search in coordinates in which the training programs vary equally in every direction",
+    "stop": "stop when the best program of ten populations in a row is perfect, instead of the centre's",
+    "best": "the answer is the best program sampled, chosen among 16 on 1,000 fresh worlds, not the centre's",
+}
+"""what leaps+ does differently, by the name that follows `leaps+`; the sixth change, longer rollouts, is a
+matter of the task (`top-off~220calls` has the authors' limit)"""
+IN_A_ROW = 10
+"""perfect programs in as many iterations that end a search"""
+
+
+def parse_changes(name: str) -> frozenset[str] | None:
+    """The changes that a method's name asks for: none for `leaps`, all for `leaps+`, some for
+    `leaps+restart+best`. None if it is not such a name.
+    """
+    base, *changes = name.split("+")
+    if base != "leaps":
+        return None
+    if changes == [""]:
+        return frozenset(CHANGES)
+    for change in changes:
+        if change not in CHANGES:
+            raise ValueError(f"unknown change {change!r} in {name!r}; expected {', '.join(CHANGES)}")
+    return frozenset(changes)
+
+
+def config_for(task: str, changes: frozenset[str]) -> CEMConfig:
+    """The CEM setting for a task; the paper's where it gives one, unless `setting` is changed."""
+    config = ONE_SETTING if "setting" in changes else PAPER.get(task, ONE_SETTING)
+    return replace(config, restart_after=RESTART_AFTER if "restart" in changes else 0)
+
+
+class _Centre(NamedTuple):
+    """Which part the program at the centre plays."""
+
+    stops: bool
+    answers: bool
+
+
+class Leaps(InSpace):
+    """CEM in the space. With no changes, the published search."""
+
+    def __init__(
+        self, space: Space, task: str, seed: int, max_length: int, changes: frozenset[str] = frozenset()
+    ) -> None:
+        self.cem = CEM(config_for(task, changes), space.dimensions, seed)
+        super().__init__(self.cem, space, max_length)
+        self.centre = _Centre(stops="stop" not in changes, answers="best" not in changes)
+        self.centre_is_next = False
+        """whether the centre is asked about next, instead of a population"""
+        self.in_a_row = 0
+        self.asked: Programs = np.zeros((0, 0), np.uint8)
+
+    @property
+    def converged(self) -> bool:
+        return self.in_a_row >= IN_A_ROW
+
+    @property
+    def finished(self) -> bool:
+        return self.converged or (self.cem.finished and not self.centre_is_next)
+
+    def ask(self) -> Programs:
+        self.points = np.asarray(self.cem.centre[None], np.float32) if self.centre_is_next else self.cem.ask()
+        self.asked = self.space.decode(self.points, self.max_length)
+        return self.asked
+
+    def tell(self, scores: Scores) -> None:
+        if self.centre_is_next:
+            self.centre_is_next = False
+            if self.centre.answers:
+                self.answer = Answer(self.asked[0].copy(), float(scores[0]))
+            if self.centre.stops:
+                self._count(scores)
+            return
+        super().tell(scores)
+        self.centre_is_next = any(self.centre)
+        if not self.centre.stops:
+            self._count(scores)
+
+    def _count(self, scores: Scores) -> None:
+        self.in_a_row = self.in_a_row + 1 if scores.max() >= PERFECT else 0
+
+    def state(self) -> State:
+        return {
+            "cem": super().state(),
+            "centre_is_next": self.centre_is_next,
+            "in_a_row": self.in_a_row,
+            "answer": None if self.answer is None else list(self.answer),
+        }
+
+    def restore(self, state: State) -> None:
+        super().restore(state["cem"])
+        self.centre_is_next, self.in_a_row = state["centre_is_next"], state["in_a_row"]
+        if state["answer"] is not None:
+            program, score = state["answer"]
+            self.answer = Answer(_tokens(program), score)
+
+
+def _tokens(program: object) -> NDArray[np.uint8]:
+    return np.asarray(program, np.uint8)
