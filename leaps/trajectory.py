@@ -17,8 +17,8 @@ from leaps.embedding.space import Space
 from leaps.explore import Plane as Plane  # those who place a search import it from here, too
 from leaps.explore import columns_of, places_of
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from leaps.search.objective import Objective
 from leaps.search.leaps import Leaps, parse_changes
+from leaps.search.objective import Objective
 from leaps.search.solve import Run, SolveConfig, Step
 
 CLOUD = 3000

@@ -162,7 +162,8 @@ SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"
 
 def search(job: Job, worlds: int | None = None) -> Values:
     """Search for a program on a task. worlds: on which programs are scored; the method's own number if
-    None."""
+    None.
+    """
     from leaps.search.solve import SolveConfig, solve
 
     cell = job.cell
@@ -189,7 +190,8 @@ _HISTORY = ("evaluations", "rollouts", "score", "program")
 
 def space_of(job: Job, variant: str) -> tuple[str, int]:
     """The space that a cell searches, and the seed of its search: each training has TRAINING_SEEDS of
-    them."""
+    them.
+    """
     training, seed = divmod(job.cell.seed, TRAINING_SEEDS)
     return (variant if training == 0 else str(_trained_space(variant, training, job)), seed)
 
@@ -207,7 +209,8 @@ def training(job: Job) -> Values:
 
 def _trained_space(variant: str, number: int, job: Job) -> Path:
     """The folder of a training, trained first if it is not there. A GPU takes minutes, a CPU most of a
-    day."""
+    day.
+    """
     import torch
 
     from leaps.dataset import DataConfig, make_dataset

@@ -114,7 +114,7 @@ LEAPS_BUDGET = 65_000
 
 METHODS = {
     "ladder": Method(
-        "Ladder, this project's search: many climbs over programs, more time for promising ones, and worlds on "
+        "Ladder, this project's search: many climbs over programs, more time for promising ones; worlds on "
         "which the best program fails are added",
         _ladder,
         worlds=32,
@@ -122,8 +122,8 @@ METHODS = {
         repairs=True,
     ),
     "leaps": Method(
-        "LEAPS as published: the cross entropy method in the program space, one start, the paper's setting for "
-        "each task",
+        "LEAPS as published: the cross entropy method in the program space, one start, the paper's setting "
+        "for each task",
         _leaps(frozenset()),
         LEAPS_WORLDS,
         LEAPS_BUDGET,

@@ -137,6 +137,8 @@ class Solution:
     """the program as it was found, before it was simplified"""
     evaluations: int
     """everything that was run: candidates, checks, the final choice, simplification (see `Objective`)"""
+    budget_spent: int
+    """evaluations of the search with its checks, which the budget limits"""
     rollouts: int
     seconds: float
     """of all that; only the final judgement is not included"""
@@ -166,6 +168,7 @@ class Solution:
             "elsewhere": self.elsewhere,
             "search_return": self.search_return,
             "evaluations": self.evaluations,
+            "budget_spent": self.budget_spent,
             "evaluations_to_found": self.evaluations_to_found,
             "rollouts": self.rollouts,
             "seconds": self.seconds,
@@ -380,7 +383,7 @@ class Run:
     def result(self, interrupted: bool = False) -> Solution:
         """Choose the final program, simplify it, and judge it on worlds that nothing else has used."""
         assert self.best is not None
-        program = self.best[1]
+        program, budget_spent = self.best[1], self.objective.evaluations
         if self.search.answer is None and not (self.solved and self.method.counterexamples):
             ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])[:SHORTLIST]
             candidates = np.stack([np.frombuffer(key, np.uint8) for key, _ in ranked])
@@ -401,6 +404,7 @@ class Run:
             unseen,
             _text(found),
             evaluations,
+            budget_spent,
             rollouts,
             seconds,
             min(self._evaluations_to(found), evaluations),

@@ -127,7 +127,7 @@ class UserSearch:
 
 def _place(search: Any, name: str | None, file: str) -> str:
     """The user's file, and the line on which a class or a method of it begins."""
-    code = getattr(type(search), name, type(search)) if name else type(search)
+    code: Any = getattr(type(search), name, type(search)) if name else type(search)
     code = code.fget if isinstance(code, property) else code
     try:
         where = f"{file}, line {inspect.getsourcelines(code)[1]}"
@@ -141,7 +141,7 @@ def builder_in(file: str, name: str) -> Any:
     if not Path(file).is_file():
         raise ValueError(f"there is no file {file!r} to take the method {name!r} from")
     module = import_file(file)
-    known = [other for other in _candidates(module)]
+    known = _candidates(module)
     has = f"it has {', '.join(known)}" if known else "it has no class or function"
     if not name:
         raise ValueError(f"expected the name of a method after the file, as in {file}:NAME; {has}")

@@ -14,8 +14,8 @@ from typing import Any
 
 from leaps.karel.world import World
 from leaps.tasks import Task, full_name, named
-from leaps.user_code import what_is_wrong
 from leaps.tasks.task import LIMIT, SHARE
+from leaps.user_code import what_is_wrong
 
 BODY = 64 * 1024
 """bytes of the longest request"""

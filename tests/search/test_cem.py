@@ -111,7 +111,7 @@ def test_the_constant_beginning_is_that_of_the_authors_code() -> None:
     assert CEM(CEMConfig(initial="constant"), 3, seed=0).mean.tolist() == [0.01] * 3
 
 
-@pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("narrow", 0.1)])
+@pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("moderate", 0.1), ("narrow", 0.01)])
 def test_the_other_beginnings_are_drawn_with_their_variance(initial: Initial, variance: float) -> None:
     mean = CEM(CEMConfig(initial=initial), 20_000, seed=3).mean
     assert mean.var() == pytest.approx(variance, rel=0.05)
@@ -282,7 +282,7 @@ def test_a_whole_population_may_be_elite() -> None:
 
 
 def test_an_unknown_beginning_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected constant, normal or narrow, found 'wide'"):
+    with pytest.raises(ValueError, match="must be one of constant, narrow, moderate, normal, found 'wide'"):
         CEMConfig(initial="wide")  # type: ignore[arg-type]
 
 

@@ -111,8 +111,9 @@ def test_the_worlds_themselves_are_not_played_in() -> None:
 
 
 @settings(max_examples=60)
-@given(worlds=st.sampled_from([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 100, 200]), incumbent=st.integers(0,
-149))
+@given(
+    worlds=st.sampled_from([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 100, 200]), incumbent=st.integers(0, 149)
+)
 def test_a_race_is_fair(worlds: int, incumbent: int) -> None:
     returns = their_returns(worlds)
     scores = objective(worlds).scores(some_programs(), incumbent=some_programs()[incumbent])
@@ -214,8 +215,8 @@ def test_who_falls_behind_is_dropped_early() -> None:
     tried = objective(100)
     scores = tried.scores(tokens(BACK, WALK, STAY), incumbent=tokens(WALK)[0])
     assert scores.tolist() == [DROPPED, 1.0, DROPPED]
-    # The incumbent; two that can't make up for one world; the incumbent
-    assert tried.rollouts == 100 + 2 itself
+    # The incumbent; two that cannot make up for one world; the incumbent itself
+    assert tried.rollouts == 100 + 2
 
 
 def test_who_falls_behind_late_is_dropped_all_the_same() -> None:

@@ -33,7 +33,7 @@ def test_the_points_are_drawn_around_one(sigma: float) -> None:
     assert (away < 2).mean() == pytest.approx(0.9545, abs=0.005)
 
 
-@pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("narrow", 0.1)])
+@pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("moderate", 0.1), ("narrow", 0.01)])
 def test_that_one_is_drawn_as_cems_first_mean(initial: Initial, variance: float) -> None:
     config = RandomConfig(1, 1e-6, initial)
     points = np.concatenate([RandomSearch(config, 50, seed=seed).ask() for seed in range(100)])

@@ -231,8 +231,15 @@ def test_a_playable_world_is_a_copy_with_the_tasks_exits() -> None:
 
 def test_a_search_is_asked_for_in_an_address() -> None:
     assert read_search({"task": "maze"}) == SearchRequest("maze", "ladder", 0, None, None)
-    everything = {"task": "maze", "method": "leaps+", "seed": "3", "budget": "1000", "size": "8x9", "token":
-    "x"} assert read_search(everything) == SearchRequest("maze", "leaps+", 3, 1000, (8, 9))
+    everything = {
+        "task": "maze",
+        "method": "leaps+",
+        "seed": "3",
+        "budget": "1000",
+        "size": "8x9",
+        "token": "x",
+    }
+    assert read_search(everything) == SearchRequest("maze", "leaps+", 3, 1000, (8, 9))
     assert read_search({"task": "maze", "also": "9x9"}).also == ((9, 9),)
     assert read_search({"task": "maze", "also": " 9x9, 100x20,"}).also == ((9, 9), (100, 20))
     assert read_search({"task": "maze", "also": ""}).also == ()
