@@ -118,6 +118,7 @@ class Walker:
     """A policy that follows a program's rule by itself: forward where it is clear, else left."""
 
     observation: Observation = "perceptions"
+    deterministic = True
 
     def __init__(self) -> None:
         self.begun: list[int] = []
