@@ -53,7 +53,7 @@ def states(size: tuple[int, int]) -> States | None:
     drawn = combinations(rows, left, rows, right, rows, left)  # the key, the goal, Karel
     apart = (drawn[0] != drawn[4]) | (drawn[1] != drawn[5])
     key_row, key_column, goal_row, goal_column, row, column = (each[apart] for each in drawn)
-    worlds = empty_rooms(row, column, size)
+    worlds = empty_rooms(size, row, column)
     worlds.ground[:, :, wall] = WALL
     numbers = np.arange(worlds.count)
     worlds.markers[numbers, key_row, key_column] = 1

@@ -41,7 +41,7 @@ def sample_subset(stream: Stream, world: World) -> None:
 
 
 def states(size: tuple[int, int]) -> States:
-    worlds = empty_rooms(*combinations([size[0] - 2], [1]), size)
+    worlds = empty_rooms(size, *combinations([size[0] - 2], [1]))
     worlds.markers[:, 1:-1, 1:-1] = 1
     return equally_likely(worlds)
 
@@ -52,7 +52,7 @@ def subset_states(size: tuple[int, int]) -> States | None:
     if not can_list(2**cells - 1, size):
         return None
     marked = subsets(cells)[1:]  # an empty room is drawn again
-    worlds = empty_rooms(np.full(len(marked), height - 2), np.ones(len(marked), np.int64), size)
+    worlds = empty_rooms(size, np.full(len(marked), height - 2), np.ones(len(marked), np.int64))
     worlds.markers[:, 1:-1, 1:-1] = marked.reshape(-1, height - 2, width - 2)
     return equally_likely(worlds)
 

@@ -166,7 +166,7 @@ def _listed(size: tuple[int, int], karel: Cell | None) -> States | None:
         grounds.append(ground)
         weights.append(float(probability / placings))
     marker_row, marker_column, row, column = np.concatenate(places).T
-    worlds = empty_rooms(row, column, size)
+    worlds = empty_rooms(size, row, column)
     worlds.ground[:] = np.repeat(np.stack(grounds), placings, axis=0)
     worlds.markers[np.arange(worlds.count), marker_row, marker_column] = 1
     return States(worlds, np.repeat(weights, placings))

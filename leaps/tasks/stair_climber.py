@@ -27,7 +27,7 @@ def build_stairs(world: World) -> int:
     """Build the stairs into an empty world; the number of steps."""
     height, width = world.ground.shape
     clear(world)
-    steps = min(height, width) - 2
+    steps: int = min(height, width) - 2
     for step in range(1, width - 1):  # step i is the cell (height − 1 − i, i); below it is wall
         for row in range(max(1, height - min(step, steps)), height - 1):
             world.ground[row, step] = WALL

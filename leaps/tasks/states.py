@@ -40,10 +40,10 @@ def combinations(*choices: Iterable[int]) -> list[NDArray[np.int64]]:
 def subsets(count: int) -> NDArray[np.bool_]:
     """[2^count, count] all subsets of `count` things, the empty one first."""
     numbers = np.arange(2**count)[:, None]
-    return (numbers >> np.arange(count)[::-1]) & 1 == 1
+    return np.asarray((numbers >> np.arange(count)[::-1]) & 1, np.bool_)
 
 
-def empty_rooms(rows: NDArray[np.int64], columns: NDArray[np.int64], size: tuple[int, int]) -> Worlds:
+def empty_rooms(size: tuple[int, int], rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Worlds:
     """Make a walled room without markers for each of Karel's positions; Karel faces East."""
     worlds = Worlds.empty(len(rows), size)
     worlds.ground[:] = WALL
@@ -61,4 +61,4 @@ def karel_in(rows: range, columns: range, size: tuple[int, int]) -> States | Non
     """List the empty rooms with Karel in each of these cells, facing East, all equally likely."""
     if not can_list(len(rows) * len(columns), size):
         return None
-    return equally_likely(empty_rooms(*combinations(rows, columns), size))
+    return equally_likely(empty_rooms(size, *combinations(rows, columns)))

@@ -297,7 +297,7 @@ class Task:
             _check_worlds(self, worlds)
         weights = np.asarray(listed.weights, np.float64)
         if not seen.all():
-            worlds, weights = worlds.take(seen), weights[seen]
+            worlds, weights = worlds.take(np.flatnonzero(seen)), weights[seen]
         return States(worlds, weights / weights.sum()) if len(weights) else None
 
     def play(self, program: Program, world: World, horizon: int) -> Run:

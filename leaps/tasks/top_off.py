@@ -36,7 +36,7 @@ def states(size: tuple[int, int]) -> States | None:
     if not can_list(2**cells, size):
         return None
     marked = subsets(cells)
-    worlds = empty_rooms(np.full(len(marked), height - 2), np.ones(len(marked), np.int64), size)
+    worlds = empty_rooms(size, np.full(len(marked), height - 2), np.ones(len(marked), np.int64))
     worlds.markers[:, height - 2, 1 : width - 2] = marked
     return States(worlds, np.where(marked, MARKER_DENSITY, 1 - MARKER_DENSITY).prod(axis=1))
 
