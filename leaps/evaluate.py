@@ -29,7 +29,7 @@ Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
 
 
 UNSEEN = 1000
-"""worlds that a reported return is of"""
+"""fresh worlds that a reported return is the mean over, where it can't be exact"""
 UNSEEN_SEEDS = 3 * 2**40
 """their seed is this plus that of the search or the training, which draws its own worlds from others"""
 
