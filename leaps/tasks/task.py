@@ -48,6 +48,8 @@ SEEDS = 2**63
 """how many there are: compiled code counts in 64 bits"""
 BEST = 1.0 + 1e-9
 """what a state may be worth at most; shares may add up to a little more than 1"""
+CHECKED_DRAWS = 16
+"""worlds that a listing of a task of one's own is tried on"""
 BROKEN_HINT = " (which it also is where `value` or `react` fails, or leaves a world that can't be played in)"
 REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
 """does a bit of everything"""
@@ -295,6 +297,7 @@ class Task:
         _begin_all(self.sampler, worlds, bits, self.seen_share, seen)
         if checked:
             _check_worlds(self, worlds)
+            _check_covers(self, worlds)
         weights = np.asarray(listed.weights, np.float64)
         if not seen.all():
             worlds, weights = worlds.take(np.flatnonzero(seen)), weights[seen]
@@ -372,6 +375,22 @@ def _check_listed(task: Task, worlds: Worlds, weights: NDArray[np.float64], size
             f"{np.sum(weights):g}, lowest {np.min(weights, initial=1):g}"
         )
     _check_worlds(task, worlds)
+
+
+def _check_covers(task: Task, worlds: Worlds) -> None:
+    """Refuse a list that some draws are not in: it may be that of another `sample`, or `begin` draws."""
+    drawn = task.worlds(CHECKED_DRAWS, 0, worlds.size)
+    for world in map(drawn.world, range(drawn.count)):
+        alike = worlds.take(np.flatnonzero((worlds.pose == world.pose).all(axis=1)))
+        same = (alike.memory == world.memory).all(axis=1)
+        same &= (alike.markers == world.markers).all(axis=(1, 2)) & (alike.ground == world.ground).all(
+            axis=(1, 2)
+        )
+        if not same.any():
+            raise ValueError(
+                f"{task.name}: listing: expected every world that the task draws, but this one is missing; "
+                f"list it, or leave the listing out:\n{world}"
+            )
 
 
 def _check_worlds(task: Task, worlds: Worlds) -> None:

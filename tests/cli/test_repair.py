@@ -29,7 +29,7 @@ def test_a_broken_program_is_mended_and_what_was_done_is_shown(leaps: Leaps) -> 
     assert "    WHILE c( frontIsClear c) w(" in shown
     assert sum(line.startswith("+") for line in shown) == 1
     said = " ".join(done.out.split())
-    assert "1.000 on the same: solved" in said
+    assert "1.000 on the same worlds: solved" in said
     assert "1 edit of 1 allowed" in said
 
 

@@ -261,14 +261,18 @@ def test_worlds_of_search_checks_and_judgement_never_meet(monkeypatch: pytest.Mo
         return draw(task, count, seed, size, first=first)
 
     monkeypatch.setattr(Task, "worlds", recorded)
-    for task, seed in (("maze", 0), ("top-off", 7)):
+    # Sizes with too many initial states to list them: else none is drawn for the judgement.
+    for task, seed, size in (("maze", 0, (10, 10)), ("top-off", 7, (5, 30))):
         drawn.clear()
-        solution = solve(task, seed=seed, worlds=1)
+        solution = solve(task, seed=seed, worlds=1, size=size)
         assert solution.worlds > 1  # so that there were checks, which failed
         assert len(drawn) > 3
         assert len(set.union(*drawn)) == sum(map(len, drawn))
         assert drawn[-1] == {(UNSEEN_SEEDS + seed, number) for number in range(UNSEEN)}
         assert drawn[0] == {(SEARCH_SEEDS + seed, 0)}
+    drawn.clear()
+    assert solve("maze", seed=1).solved
+    assert not any(seed >= UNSEEN_SEEDS for seed, _ in set.union(*drawn))
 
 
 def test_a_program_that_only_fits_its_worlds_is_caught() -> None:

@@ -3,17 +3,20 @@
 import pickle
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from leaps.evaluate import evaluate
 from leaps.karel.world import EAST, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.tasks import TASKS, VARIANTS, Task, get
 from leaps.tasks.maze import all_mazes
 from leaps.tasks.states import States, can_list, combinations, empty_rooms, equally_likely, subsets
 from leaps.tasks.task import is_seen
+from tests.tasks.corridor import SOLUTION, listed_corridor_in
 
 DRAWS = 20_000
 COUNTS = {
@@ -115,6 +118,7 @@ def test_what_is_too_much_or_not_known_at_the_start_is_not_listed(
 def test_every_task_is_listed_or_known_not_to_be() -> None:
     unlisted = {name for name, task in {**TASKS, **VARIANTS}.items() if task.states() is None}
     assert unlisted == {"clean-house", "snake", "harvester-subsets"}
+    assert {*TASKS, *VARIANTS} - unlisted <= set(COUNTS)  # so that every list is tested
 
 
 def test_a_size_that_a_task_refuses_is_refused() -> None:
@@ -222,6 +226,34 @@ def test_a_task_of_ones_own_can_list_its_states() -> None:
     assert found.worlds.pose[:, 1].tolist() == [1, 2, 3, 4, 5]
     assert found.weights.tolist() == [0.2] * 5
     assert replace(OWN, listing=None).states() is None
+
+
+def anywhere(stream: Stream, world: World) -> None:
+    clear(world)
+    place_karel(world, 1 + below(stream, 2), 1, EAST)
+
+
+def remember_a_draw(stream: Stream, world: World) -> None:
+    world.memory[0] = below(stream, 1000)
+
+
+def test_a_list_of_another_sampler_is_refused() -> None:
+    """As is inherited by a task that `replace` makes of another; and one of a task that draws later."""
+    said = "own: listing: expected every world that the task draws, but this one is missing"
+    with pytest.raises(ValueError, match=said):
+        replace(OWN, sample=anywhere).states()
+    with pytest.raises(ValueError, match=said):
+        replace(OWN, begin=remember_a_draw, memory=1).states()
+
+
+def test_the_documented_list_is_that_of_the_documented_task(tmp_path: Path) -> None:
+    task = get(f"{listed_corridor_in(tmp_path)}:CORRIDOR")
+    found = task.states()
+    assert found is not None
+    assert found.weights.tolist() == [1 / 8] * 8
+    assert set(keys(found.worlds)) == set(keys(task.worlds(1000, 0)))
+    assert str(evaluate(SOLUTION, task, prefer_exact=True).expected()) == "exact, all 8 states"
+    assert evaluate(SOLUTION, task, prefer_exact=True).mean_return[0] == 1.0
 
 
 @pytest.mark.parametrize(
