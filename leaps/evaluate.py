@@ -2,11 +2,14 @@
 
 The worlds are drawn from the seed, one stream each, so the same seed gives the same numbers whatever the
 number of cores, and world `i` is the same however many are drawn.
+
+Where a task lists its initial states (`Task.states`), the expected return can be computed exactly: with
+`prefer_exact` the worlds are all those states, weighted by their probabilities, instead of draws.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +29,7 @@ Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
 
 
 UNSEEN = 1000
-"""worlds that a reported return is of"""
+"""fresh worlds that a reported return is the mean over, where it can't be exact"""
 UNSEEN_SEEDS = 3 * 2**40
 """their seed is this plus that of the search or the training, which draws its own worlds from others"""
 
@@ -35,6 +38,10 @@ class Policy(Protocol):
     """What chooses actions by what it sees of the worlds: a network, a tree."""
 
     observation: Observation
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the same observations always lead to the same actions: no action is drawn at random."""
 
     def check(self, task: Task, size: tuple[int, int]) -> None:
         """Say what is wrong, if it can't act in worlds of this task and size."""
@@ -47,6 +54,23 @@ class Policy(Protocol):
 
 
 @dataclass(frozen=True)
+class ExpectedReturn:
+    """The expected return of one program or policy, and what it was computed over."""
+
+    mean: float
+    lowest: float
+    """the lowest return in any of the worlds"""
+    states: int | None
+    """the task's initial states, if all were tried and the mean is exact; None if worlds were drawn"""
+    episodes: int
+
+    def __str__(self) -> str:
+        if self.states is None:
+            return f"{self.episodes:,} fresh {'draw' if self.episodes == 1 else 'draws'}"
+        return "exact, the only state" if self.states == 1 else f"exact, all {self.states:,} states"
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """How programs fared on a task: rollouts[program, world]. A policy counts as one program."""
 
@@ -55,6 +79,8 @@ class Evaluation:
     seed: int
     worlds: Worlds
     rollouts: Rollouts
+    weights: NDArray[np.float64] | None = None
+    """[worlds] the probability of each, if they are all the initial states; None if they are draws"""
 
     @property
     def returns(self) -> NDArray[np.float64]:
@@ -65,7 +91,19 @@ class Evaluation:
     @property
     def mean_return(self) -> NDArray[np.float64]:
         """[programs]"""
-        return np.asarray(self.returns.mean(axis=1))
+        return self.average(self.returns)
+
+    def average(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """[programs] the mean of values [programs, worlds], exact if the worlds are all initial states."""
+        if self.weights is None:
+            return np.asarray(values.mean(axis=1))
+        return np.asarray(np.average(values, axis=1, weights=self.weights))
+
+    def expected(self, program: int = 0) -> ExpectedReturn:
+        """Summarise the returns of one program."""
+        returns = self.returns[program]
+        states = None if self.weights is None else len(returns)
+        return ExpectedReturn(float(self.mean_return[program]), float(returns.min()), states, len(returns))
 
     def count(self, outcome: Outcome) -> NDArray[np.int64]:
         """[programs] how many episodes came to their end in this way."""
@@ -112,23 +150,38 @@ def evaluate(
     size: tuple[int, int] | None = None,
     horizon: int | None = None,
     first: int = 0,
+    prefer_exact: bool = False,
 ) -> Evaluation:
     """Run programs on fresh worlds of a task.
+
+    prefer_exact: run them in all initial states instead, if the task lists them (`seed` and `episodes` then
+    don't matter).
 
     >>> program = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
     >>> float(evaluate(program, "top-off", episodes=1000).mean_return[0])
     1.0
+    >>> str(evaluate(program, "top-off", prefer_exact=True).expected())
+    'exact, all 512 states'
     """
     task = get(task) if isinstance(task, str) else task
-    if episodes < 1:
-        raise ValueError(f"episodes must be at least 1, found {episodes}")
     size = task.check_size(size)
-    worlds = task.worlds(episodes, seed, size, first=first)
+    worlds, weights = _starts(task, episodes, seed, size, first, prefer_exact)
     compiled = programs if isinstance(programs, Compiled) else compile_programs(programs)
     rollouts = run(compiled, worlds, task.horizon(size) if horizon is None else horizon, task.hooks)
     assert rollouts.returns is not None
     task.check_values(rollouts.returns)
-    return Evaluation(task, size, seed, worlds, rollouts)
+    return Evaluation(task, size, seed, worlds, rollouts, weights)
+
+
+def _starts(
+    task: Task, episodes: int, seed: int, size: tuple[int, int], first: int, prefer_exact: bool
+) -> tuple[Worlds, NDArray[np.float64] | None]:
+    """List all initial states with their probabilities, if wanted and possible; else draw fresh worlds."""
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, found {episodes}")
+    if prefer_exact and (states := task.states(size)) is not None:
+        return states
+    return task.worlds(episodes, seed, size, first=first), None
 
 
 def evaluate_policy(
@@ -140,14 +193,17 @@ def evaluate_policy(
     size: tuple[int, int] | None = None,
     horizon: int | None = None,
     want_actions: bool = False,
+    prefer_exact: bool = False,
 ) -> Evaluation:
-    """Let a policy act in the worlds that `evaluate` would run a program in."""
+    """Let a policy act in the worlds that `evaluate` would run a program in.
+
+    A policy that draws its actions is always judged on fresh worlds: its return in a state is itself random.
+    """
     task = get(task) if isinstance(task, str) else task
-    if episodes < 1:
-        raise ValueError(f"episodes must be at least 1, found {episodes}")
     size = task.check_size(size)
     policy.check(task, size)
-    worlds = task.worlds(episodes, seed, size)
+    worlds, weights = _starts(task, episodes, seed, size, 0, prefer_exact and policy.deterministic)
+    episodes = worlds.count
     simulation = Simulation(task, episodes, size, horizon)
     check_horizon(simulation.horizon)
     simulation.place(worlds)
@@ -172,4 +228,4 @@ def evaluate_policy(
         simulation.values[None].copy(),
         taken[None] if want_actions else None,
     )
-    return Evaluation(task, size, seed, worlds, rollouts)
+    return Evaluation(task, size, seed, worlds, rollouts, weights)

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from leaps.karel.world import (
 )
 from leaps.randomness import Stream
 from leaps.simulation import Arrays, Observation
-from leaps.tasks import Task
+from leaps.tasks import Task, get
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
@@ -111,6 +112,104 @@ def test_a_value_that_is_no_number_is_refused() -> None:
         evaluate_policy(Walker(), SPOILED, horizon=5)
 
 
+# Exact expected returns
+
+
+def exact(program: str, task: str, size: tuple[int, int] | None = None) -> float:
+    result = evaluate(program, task, size=size, prefer_exact=True)
+    assert result.weights is not None
+    return result.expected().mean
+
+
+def test_walking_past_the_markers_earns_what_it_must_in_top_off() -> None:
+    """The first marker, in cell k, leaves k − 1 cells right; without any all 10 are, and one more counts."""
+    first_in = [0.75 ** (k - 1) * 0.25 for k in range(1, 10)]
+    earned = sum(chance * (k - 1) for k, chance in enumerate(first_in, start=1)) + 0.75**9 * 11
+    assert exact(WALK, "top-off") == pytest.approx(earned / 11, abs=1e-14)
+
+
+def test_one_step_up_the_stairs_earns_what_it_must() -> None:
+    """The goal is the next step with probability 1 / (10 − s) from step s, one of the first nine."""
+    climb = "DEF run m( turnLeft move turnRight move m)"
+    assert exact(climb, "stair-climber") == pytest.approx(sum(1 / (10 - s) for s in range(1, 10)) / 9)
+
+
+def test_fetching_the_key_next_to_karel_earns_what_it_must() -> None:
+    """Of 18 · 17 places of Karel and the key, the key is to the right of Karel in 6 rows of 2."""
+    assert exact("DEF run m( move pickMarker m)", "door-key") == pytest.approx(0.5 * 12 / (18 * 17))
+
+
+def test_examples_have_their_exact_returns() -> None:
+    examples = Path(__file__).parents[1] / "examples"
+    for name in ("maze", "top-off", "stair-climber", "four-corner", "harvester", "door-key", "seeder"):
+        assert exact((examples / f"{name}.karel").read_text(), name) == 1.0
+    one_stroke = (examples / "one-stroke.karel").read_text()  # leaves one of 35 cells over from two of 36
+    assert exact(one_stroke, "one-stroke") == pytest.approx((34 + 2 * 34 / 35) / 36, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("task", "size"),
+    [
+        ("maze", (5, 5)),
+        ("door-key", (6, 6)),
+        ("stair-climber", (6, 6)),
+        ("top-off", (3, 8)),
+        ("top-off@0.5", (3, 8)),
+        ("one-stroke", (4, 5)),
+        ("seeder", (5, 6)),
+        ("four-corner", (5, 5)),
+        ("harvester-subsets", (4, 4)),
+        ("maze~3", (5, 5)),
+    ],
+)
+def test_an_exact_return_is_the_weighted_mean_of_the_interpreters(task: str, size: tuple[int, int]) -> None:
+    played = get(task)
+    states = played.states(size)
+    assert states is not None
+    for row in sample_programs(LANGUAGE, PROGRAMS, 10, seed=3):
+        program = " ".join(LANGUAGE.decode(row))
+        expected = 0.0
+        for index, weight in enumerate(states.weights):
+            world = states.worlds.world(index).clone()
+            start = world.clone()
+            for _ in played.play(parse(program, LANGUAGE), world, played.horizon(size)):
+                pass
+            expected += weight * played.value(world, start)
+        assert exact(program, task, size) == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_exact_return_depends_on_no_seed_and_draws_come_close_to_it() -> None:
+    programs = sample_programs(LANGUAGE, PROGRAMS, 20, seed=1)
+    one = evaluate(programs, "maze", seed=1, prefer_exact=True)
+    other = evaluate(programs, "maze", seed=2, episodes=3, prefer_exact=True)
+    assert np.array_equal(one.mean_return, other.mean_return)
+    drawn = evaluate(programs, "maze", episodes=20_000, seed=1)
+    assert np.abs(one.mean_return - drawn.mean_return).max() < 4 * 0.5 / np.sqrt(20_000)
+
+
+@pytest.mark.parametrize(
+    ("task", "episodes", "said", "states"),
+    [
+        ("top-off", 1, "exact, all 512 states", 512),
+        ("maze", 1, "exact, all 23,936 states", 23_936),
+        ("harvester", 50, "exact, the only state", 1),
+        ("snake", 1000, "1,000 fresh draws", None),
+        ("clean-house", 1, "1 fresh draw", None),
+    ],
+)
+def test_a_return_tells_what_it_is_over(task: str, episodes: int, said: str, states: int | None) -> None:
+    found = evaluate(WALK, task, episodes=episodes, prefer_exact=True).expected()
+    assert str(found) == said
+    assert found.states == states
+    assert found.episodes == (states or episodes)
+
+
+def test_the_lowest_return_is_that_of_the_worst_state() -> None:
+    found = evaluate(WALK, "top-off", prefer_exact=True).expected()
+    assert found.lowest == 0.0  # a marker in the first cell
+    assert found.lowest < found.mean
+
+
 # Policies
 
 
@@ -118,6 +217,7 @@ class Walker:
     """A policy that follows a program's rule by itself: forward where it is clear, else left."""
 
     observation: Observation = "perceptions"
+    deterministic = True
 
     def __init__(self) -> None:
         self.begun: list[int] = []
@@ -148,6 +248,22 @@ def test_a_policy_earns_what_a_program_that_does_the_same_earns(task: str) -> No
     assert ours.rollouts.actions is not None
     taken = (ours.rollouts.actions != NO_ACTION).sum(axis=2)
     np.testing.assert_array_equal(taken, theirs.rollouts.steps)
+
+
+@pytest.mark.parametrize("task", ["maze", "stair-climber", "top-off"])
+def test_a_policy_has_the_exact_return_of_a_program_that_does_the_same(task: str) -> None:
+    rule = "IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e)"
+    program = f"DEF run m( REPEAT R=19 r( REPEAT R=19 r( REPEAT R=19 r( {rule} r) r) r) m)"
+    found = evaluate_policy(Walker(), task, prefer_exact=True).expected()
+    assert found == evaluate(program, task, prefer_exact=True).expected()
+    assert found.states is not None
+
+
+def test_a_policy_that_draws_its_actions_is_judged_on_fresh_worlds() -> None:
+    walker = Walker()
+    walker.deterministic = False
+    found = evaluate_policy(walker, "maze", episodes=7, prefer_exact=True).expected()
+    assert str(found) == "7 fresh draws"
 
 
 def test_a_policy_is_asked_whether_it_can_act_there() -> None:

@@ -84,6 +84,7 @@ class Turning:
     """A policy that turns right all the time."""
 
     observation: Observation = "perceptions"
+    deterministic = True
 
     def check(self, task: Task, size: tuple[int, int]) -> None:
         """Turn anywhere."""

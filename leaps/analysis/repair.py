@@ -7,7 +7,7 @@ from leaps.dsl.edit import edit_distance
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
-from leaps.search.solve import Listener, Run, Solution, SolveConfig, judge, work
+from leaps.search.solve import Listener, Run, Solution, SolveConfig, judge, returns_by_size, work
 from leaps.tasks import Task
 
 BUDGET = 500_000
@@ -20,7 +20,7 @@ class Repair:
 
     original: str
     original_return: float
-    """on the unseen worlds that what was found is judged on, too"""
+    """on the worlds that what was found is judged on, too"""
     original_elsewhere: dict[str, float]
     """… by size, on those of each other size that the program was to hold at"""
     edits: int
@@ -63,11 +63,11 @@ def repaired(solution: Solution) -> Repair:
     config = solution.config
     assert config.origin is not None
     before = parse(config.origin, LANGUAGE)
-    earned, elsewhere = judge(before, solution.task, config)
+    judged = judge(before, solution.task, config)
     return Repair(
         config.origin,
-        earned,
-        elsewhere,
+        judged[0].mean,
+        returns_by_size(config, judged),
         edit_distance(before, parse(solution.program, LANGUAGE), LANGUAGE),
         solution,
     )

@@ -27,7 +27,7 @@ from leaps.baselines.settings import check_finite
 from leaps.baselines.skills import Actions, SkillDecoder, Skills, SkillsConfig, lengths_of, load_skills
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.vec_env import KarelVecEnv, Stepped
-from leaps.evaluate import evaluate_policy
+from leaps.evaluate import ExpectedReturn, evaluate_policy
 from leaps.files import write_atomically
 from leaps.simulation import Arrays, Observation
 from leaps.tasks import Task, get
@@ -161,6 +161,8 @@ class SkillVecEnv(KarelVecEnv):
 
 class SkillPolicy:
     """A network that chooses the skill that it finds best, does it to its end, and looks again."""
+
+    deterministic = True
 
     def __init__(
         self,
@@ -304,10 +306,16 @@ class HRLTrainer:
         """The hyperparameters, and which skills: a training that goes on with others is another."""
         return asdict(self.config) | {"skills": _fingerprint(self.skills)}
 
-    def judge(self, episodes: int, seed: int) -> float:
-        size = self.env.simulation.size
-        found = evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)
-        return float(found.mean_return[0])
+    def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
+        found = evaluate_policy(
+            self.policy,
+            self.task,
+            episodes=episodes,
+            seed=seed,
+            size=self.env.simulation.size,
+            prefer_exact=prefer_exact,
+        )
+        return found.expected()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write the network and the decoder: the folder needs nothing else."""

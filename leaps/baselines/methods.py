@@ -18,7 +18,7 @@ from leaps.baselines.skills import load_skills
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, named
 from leaps.baselines.viper import VIPERConfig, VIPERTrainer
 from leaps.dsl.text import parse, to_indented
-from leaps.evaluate import evaluate
+from leaps.evaluate import ExpectedReturn, evaluate
 from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
@@ -71,13 +71,16 @@ class NaiveTrainer:
         """The best of the programs that it writes in the end."""
         return self.naive.answer()[0]
 
-    def judge(self, episodes: int, seed: int) -> float:
+    def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
         program = self.program[None]
         if self.name in TEST_PROGRAMS:
             score = behaviour_score(TEST_PROGRAMS[self.name], random_worlds(episodes, seed))
-            return float(score(program)[0][0])
-        found = evaluate(program, self.name, episodes=episodes, seed=seed, size=self.size)
-        return float(found.mean_return[0])
+            r_mat = float(score(program)[0][0])
+            return ExpectedReturn(r_mat, r_mat, None, episodes)  # one number for all worlds
+        found = evaluate(
+            program, self.name, episodes=episodes, seed=seed, size=self.size, prefer_exact=prefer_exact
+        )
+        return found.expected()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:  # noqa: ARG002  all is in the result
         text = to_indented(parse(" ".join(LANGUAGE.decode(self.program)), LANGUAGE))

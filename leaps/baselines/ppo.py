@@ -31,7 +31,7 @@ from leaps.baselines.sequences import SequenceBuffer
 from leaps.baselines.settings import check_finite
 from leaps.baselines.train import POLICY_FILE, named
 from leaps.baselines.vec_env import KarelVecEnv
-from leaps.evaluate import evaluate_policy
+from leaps.evaluate import ExpectedReturn, evaluate_policy
 from leaps.files import write_atomically
 from leaps.simulation import Arrays, Observation
 from leaps.tasks import Task, get
@@ -138,6 +138,10 @@ class NeuralPolicy:
         """of the worlds that it can see; None: any"""
         self.greedy, self.seed = greedy, seed
         self.begin(0)
+
+    @property
+    def deterministic(self) -> bool:
+        return self.greedy
 
     def check(self, task: Task, size: tuple[int, int]) -> None:
         check_seen(self.size, task, size)
@@ -257,10 +261,16 @@ class PPOTrainer:
     def settings(self) -> dict[str, Any]:
         return asdict(self.config) | ({} if self.origin is None else {"origin": self.origin.name})
 
-    def judge(self, episodes: int, seed: int) -> float:
-        size = self.env.simulation.size
-        found = evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)
-        return float(found.mean_return[0])
+    def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
+        found = evaluate_policy(
+            self.policy,
+            self.task,
+            episodes=episodes,
+            seed=seed,
+            size=self.env.simulation.size,
+            prefer_exact=prefer_exact,
+        )
+        return found.expected()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         tensors = {

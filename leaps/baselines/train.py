@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from leaps import __version__
 from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
 from leaps.baselines.memory import keep_what_is_freed
-from leaps.evaluate import UNSEEN, UNSEEN_SEEDS
+from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn
 from leaps.files import write_atomically
 
 CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (
@@ -58,8 +58,8 @@ class Trainer(Protocol):
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: dict[str, Any]) -> None: ...
 
-    def judge(self, episodes: int, seed: int) -> float:
-        """The mean return of what was learned, in fresh worlds."""
+    def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
+        """Compute the expected return of what was learned: exactly, if wanted and possible, or on draws."""
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Write what was learned."""
@@ -80,7 +80,8 @@ class BaselineConfig:
     """environment steps"""
     size: tuple[int, int] | None = None
     judged: int | None = None
-    """worlds that what was learned is judged on; as many as programs are, if not given"""
+    """fresh worlds that what was learned is judged on; if not given, all initial states where the task lists
+    them and no action is drawn at random, else as many fresh worlds as programs are judged on"""
 
     def __post_init__(self) -> None:
         for name in ("steps", "judged"):
@@ -173,12 +174,17 @@ class Training:
                 saved = time.perf_counter()
                 pause = max(SAVE_EVERY, (saved - asked) / SAVING_SHARE)
         self.save()
-        judged = self.trainer.judge(self.config.judged or UNSEEN, UNSEEN_SEEDS + self.config.seed)
+        judged = self.trainer.judge(
+            self.config.judged or UNSEEN,
+            UNSEEN_SEEDS + self.config.seed,
+            prefer_exact=self.config.judged is None,
+        )
         result = {
             "task": self.config.task,
             "method": self.config.method,
             "seed": self.config.seed,
-            "return": judged,
+            "return": judged.mean,
+            "judged": str(judged),
             "steps": self.trainer.steps,
             "seconds": self.seconds,
             "version": __version__,

@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.tree_picture import Leaf, Question, Tree, picture
-from leaps.evaluate import Evaluation, evaluate_policy
+from leaps.evaluate import Evaluation, ExpectedReturn, evaluate_policy
 from leaps.files import write_atomically
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import LANGUAGE, Worlds
@@ -121,6 +121,7 @@ class TreePolicy:
     """
 
     observation: Observation = "perceptions"
+    deterministic = True
 
     def __init__(
         self,
@@ -372,8 +373,10 @@ class VIPERTrainer:
             self._tried[behaviour] = float(found.mean_return[0])
         return self._tried[behaviour]
 
-    def _evaluate(self, tree: TreePolicy, episodes: int, seed: int) -> Evaluation:
-        return evaluate_policy(tree, self.task, episodes=episodes, seed=seed, size=self.size)
+    def _evaluate(self, tree: TreePolicy, episodes: int, seed: int, prefer_exact: bool = False) -> Evaluation:
+        return evaluate_policy(
+            tree, self.task, episodes=episodes, seed=seed, size=self.size, prefer_exact=prefer_exact
+        )
 
     @property
     def policy(self) -> TreePolicy:
@@ -382,8 +385,8 @@ class VIPERTrainer:
             raise ValueError("there is no tree before the first iteration")
         return self.best
 
-    def judge(self, episodes: int, seed: int) -> float:
-        return float(self._evaluate(self.policy, episodes, seed).mean_return[0])
+    def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
+        return self._evaluate(self.policy, episodes, seed, prefer_exact).expected()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         tree, said = self.policy, about | {"method": METHOD, "size": self.size}

@@ -122,7 +122,7 @@ def baseline(
         print_json(result)
         return
     out.print(
-        f"[bold]{result['return']:.3f}[/bold] on 1,000 unseen worlds, after {result['steps']:,} steps and "
+        f"[bold]{result['return']:.3f}[/bold] ({result['judged']}), after {result['steps']:,} steps and "
         f"{result['seconds']:.0f} s"
     )
     out.print(f"kept in {folder}: what was learned, its curve and its configuration", style="dim")

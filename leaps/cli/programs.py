@@ -36,6 +36,7 @@ from leaps.evaluate import Evaluation, Policy, compile_programs, evaluate, evalu
 from leaps.karel.draw import frames_of_actions, frames_of_program, save_gif, to_text
 from leaps.karel.interpreter import Conditional, Outcome, Run, Step
 from leaps.karel.world import HEADINGS, LANGUAGE, World
+from leaps.tasks.task import size_text
 
 
 @app.command("tasks")
@@ -131,19 +132,27 @@ def run_program(
         bool, typer.Option("--greedy", help="Let the policy do what it finds best, not draw its actions.")
     ] = False,
     episodes: Annotated[
-        int, typer.Option("--episodes", "-n", min=1, help="How many worlds to run it in.")
-    ] = 100,
-    seed: SeedOption = 0,
+        int | None,
+        typer.Option("--episodes", "-n", min=1, help="Number of fresh worlds to draw; 100 by default."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", "-s", min=0, help="Seed of the fresh worlds; 0 by default.")
+    ] = None,
     size: SizeOption = None,
     gif: Annotated[
-        Path | None, typer.Option("--gif", metavar="OUT.gif", help="Save the first episode as a GIF.")
+        Path | None,
+        typer.Option("--gif", metavar="OUT.gif", help="Save an episode in the seed's first world as a GIF."),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", help="Play the first episode in the terminal.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Play an episode in the seed's first world in the terminal.")
+    ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Run a program, or a trained policy, on a task, and say how well it does.
+    """Run a program or a trained policy on a task, and print its mean return.
 
-    The return is what the task pays in the last state of an episode: 1 is a perfect run. For instance:
+    The return is what the task pays in the last state of an episode: 1 is a perfect run. The mean is exact,
+    over all initial states of the task, where these are few enough to list and the rollouts draw no actions.
+    Otherwise, or with --episodes or --seed, it is the mean over fresh worlds. For instance:
 
       leaps run examples/maze.karel --task maze --size 100x100 --gif maze.gif
     """
@@ -152,29 +161,49 @@ def run_program(
         raise ValueError("--greedy: expected a --policy")
     if policy is None:
         shown = read_program(file, expression)
-        result = evaluate(shown, task, episodes=episodes, seed=seed, size=parse_size(size))
     elif file is not None or expression is not None:
         raise ValueError("expected a program or a --policy, and not both")
     else:
         shown = read_policy(policy, greedy)
-        result = evaluate_policy(
-            shown,
-            task,
-            episodes=episodes,
-            seed=seed,
-            size=parse_size(size),
-            want_actions=watch or gif is not None,
-        )
-    if gif is not None:
-        save_episode(shown, result, gif)
+    result = roll_out(
+        shown, task, episodes or 100, seed or 0, size, prefer_exact=episodes is None and seed is None
+    )
+    filmed = roll_out(shown, task, 1, seed or 0, size, want_actions=True) if watch or gif else None
+    if gif is not None and filmed is not None:
+        save_episode(shown, filmed, gif)
     if json_:
         print_json(run_summary(shown, result))
         return
-    if watch:
-        play(shown, result)
+    if watch and filmed is not None:
+        play(shown, filmed)
     print_run(shown, result)
     if gif is not None:
-        out.print(f"the first episode, as a picture: {gif}")
+        out.print(f"an episode, as a picture: {gif}")
+
+
+def roll_out(
+    shown: Program | Policy,
+    task: str,
+    episodes: int,
+    seed: int,
+    size: str | None,
+    *,
+    want_actions: bool = False,
+    prefer_exact: bool = False,
+) -> Evaluation:
+    """Run a program or a policy; the actions of a policy are kept if wanted."""
+    dimensions = parse_size(size)
+    if isinstance(shown, Program):
+        return evaluate(shown, task, episodes=episodes, seed=seed, size=dimensions, prefer_exact=prefer_exact)
+    return evaluate_policy(
+        shown,
+        task,
+        episodes=episodes,
+        seed=seed,
+        size=dimensions,
+        want_actions=want_actions,
+        prefer_exact=prefer_exact,
+    )
 
 
 def read_policy(folder: Path, greedy: bool) -> Policy:
@@ -191,19 +220,27 @@ def read_policy(folder: Path, greedy: bool) -> Policy:
 
 
 def run_summary(shown: Program | Policy, result: Evaluation) -> dict[str, Any]:
-    returns, steps = result.returns[0], result.rollouts.steps[0]
+    returns = result.returns[0]
     return {
         "task": result.task.name,
         "episodes": len(returns),
-        "seed": result.seed,
+        "exact": result.weights is not None,
+        "seed": result.seed if result.weights is None else None,
         "size": list(result.size),
         "program": to_line(shown) if isinstance(shown, Program) else None,
-        "mean_return": float(returns.mean()),
-        "std_return": float(returns.std()),
+        "mean_return": float(result.mean_return[0]),
+        "std_return": std_return(result),
         **{outcome.name.lower(): int(result.count(outcome)[0]) for outcome in Outcome},
-        "mean_steps": float(steps.mean()),
+        "mean_steps": float(result.average(result.rollouts.steps)[0]),
         "returns": returns.tolist(),
+        "weights": None if result.weights is None else result.weights.tolist(),
     }
+
+
+def std_return(result: Evaluation) -> float:
+    """Standard deviation of the return from world to world."""
+    apart = result.returns - result.mean_return[:, None]
+    return float(result.average(apart**2)[0] ** 0.5)
 
 
 def coloured(program: Program) -> Text:
@@ -221,23 +258,24 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
     table.add_column()
-    mean = float(returns.mean())
-    table.add_row("task", f"{result.task.name}, {result.size[0]}x{result.size[1]}, seed {result.seed}")
-    table.add_row(
-        "mean return", f"[bold]{mean:.3f}[/bold] ± {returns.std():.3f} over {len(returns):,} episodes"
-    )
+    mean, exact = float(result.mean_return[0]), result.weights is not None
+    seed = "" if exact else f", seed {result.seed}"
+    table.add_row("task", f"{result.task.name}, {result.size[0]}x{result.size[1]}{seed}")
+    table.add_row("mean return", f"[bold]{mean:.3f}[/bold] ± {std_return(result):.3f} ({result.expected()})")
     if returns.min() < returns.max():
         worst = int(returns.argmin())
-        see = f" (see it: leaps trace … --episode {worst})" if isinstance(shown, Program) else ""
-        table.add_row("lowest", f"{returns.min():.3f} in episode {worst}{see}")
-    table.add_row("steps", f"{steps.mean():.1f} on average, at most {steps.max():,}")
+        kind = "state" if exact else "episode"
+        see = f" (see it: leaps trace … --{kind} {worst})" if isinstance(shown, Program) else ""
+        table.add_row("lowest", f"{returns.min():.3f} in {kind} {worst}{see}")
+    mean_steps = float(result.average(result.rollouts.steps)[0])
+    table.add_row("steps", f"{mean_steps:.1f} on average, at most {steps.max():,}")
     words = {
         Outcome.HALTED: "halted by themselves",
         Outcome.ENDED: "were decided by the task",
         Outcome.CUT_OFF: f"were cut off after {result.task.horizon(result.size):,} steps",
         Outcome.STUCK: "got stuck in a loop that can't act any more",
     }
-    label = "episodes"
+    label = "states" if exact else "episodes"
     for outcome, meaning in words.items():
         if count := int(result.count(outcome)[0]):
             table.add_row(label, f"{count:,} {meaning}")
@@ -293,6 +331,10 @@ def trace(
         int,
         typer.Option("--episode", min=0, help="Which of the seed's worlds; `leaps run` numbers them from 0."),
     ] = 0,
+    state: Annotated[
+        int | None,
+        typer.Option("--state", min=0, help="Which of all initial states; `leaps run` numbers them from 0."),
+    ] = None,
     size: SizeOption = None,
     steps: Annotated[int | None, typer.Option("--steps", min=1, help="Stop after so many actions.")] = None,
     json_: JsonOption = False,
@@ -305,7 +347,10 @@ def trace(
     program = read_program(file, expression)
     wanted = tasks.get(task)
     dimensions = wanted.check_size(parse_size(size))
-    start = wanted.worlds(1, seed, dimensions, first=episode).world(0)
+    if state is None:
+        start = wanted.worlds(1, seed, dimensions, first=episode).world(0)
+    else:
+        start = listed_state(wanted, dimensions, state)
     world = start.clone()
     horizon = min(wanted.horizon(dimensions), steps or sys.maxsize)
     course = wanted.play(program, world, horizon)
@@ -334,8 +379,9 @@ def trace(
         print_json(
             {
                 "task": wanted.name,
-                "seed": seed,
-                "episode": episode,
+                "seed": seed if state is None else None,
+                "episode": episode if state is None else None,
+                "state": state,
                 "size": list(dimensions),
                 "program": to_line(program),
                 "start": {"grid": start.rows(), "agent": agent_of(start)},
@@ -355,6 +401,22 @@ def trace(
     out.print()
     print_tests(tests_of(course.tests) if course.outcome != Outcome.CUT_OFF else [])
     out.print(f"[bold]{endings[course.outcome]}[/bold], return {value:.3f}")
+
+
+def listed_state(task: tasks.Task, size: tuple[int, int], number: int) -> World:
+    """Find an initial state by its number in the task's list."""
+    states = task.states(size)
+    if states is None:
+        raise ValueError(
+            f"--state: {task.name} doesn't list its initial states at {size_text(size)}; "
+            "use --seed and --episode"
+        )
+    if number >= states.worlds.count:
+        raise ValueError(
+            f"--state must be below {states.worlds.count:,}, the number of initial states of {task.name}, "
+            f"found {number:,}"
+        )
+    return states.worlds.world(number)
 
 
 def _steps_of(course: Run) -> Iterator[Step]:

@@ -96,9 +96,9 @@ def print_repair(found: "Repair", to: Path | None) -> None:
     table.add_column(style="dim")
     table.add_column(overflow="fold")
     table.add_row("task", f"{solution.config.task}, seed {solution.config.seed}")
-    before = f"{found.original_return:.3f} on 1,000 unseen worlds"
+    before = f"{found.original_return:.3f} ({solution.judged[0]})"
     add_returns(table, "before", before, found.original_elsewhere)
-    after = f"[bold]{solution.unseen_return:.3f}[/bold] on the same"
+    after = f"[bold]{solution.unseen_return:.3f}[/bold] on the same worlds"
     word = ": [green]solved[/green]" if solution.solved else ""
     add_returns(table, "after", after, solution.elsewhere, word)
     many = "edit" if found.edits == 1 else "edits"

@@ -77,9 +77,10 @@ def solve(
 ) -> None:
     """Find a program that solves a task, from its reward alone.
 
-    Prints the program and its return on 1,000 worlds that the search never saw, and keeps a folder with the
-    program, a rollout as a GIF, the history of the search and its configuration. Ctrl-C ends a search; the
-    best program so far is kept, and the same command goes on from there.
+    Prints the program and its expected return: exact, over all initial states, where the task has few enough
+    to list, else the mean over 1,000 worlds that the search never saw. Keeps a folder with the program, a
+    rollout as a GIF, the history of the search and its configuration. Ctrl-C ends a search; the best program
+    so far is kept, and the same command goes on from there.
 
       leaps solve maze
       leaps solve door-key --method hc --seeds 5
@@ -209,7 +210,7 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     config = solution.config
     table.add_row("task", f"{config.task}, {config.method}, seed {config.seed}")
     word = ": [green]solved[/green]" if solution.solved else ": not solved"
-    earned = f"[bold]{solution.unseen_return:.3f}[/bold] on 1,000 unseen worlds"
+    earned = f"[bold]{solution.unseen_return:.3f}[/bold] ({solution.judged[0]})"
     add_returns(table, "return", earned, solution.elsewhere, word)
     table.add_row("", f"{solution.search_return:.3f} on the search's own {solution.worlds}")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
@@ -252,7 +253,7 @@ def print_summary(solutions: "list[Solution]") -> None:
     evaluations = sorted(solution.evaluations for solution in solutions)
     solved = sum(solution.solved for solution in solutions)
     out.print(
-        f"[bold]{mean(returns):.3f}[/bold] on unseen worlds on average (lowest {min(returns):.3f}); "
+        f"[bold]{mean(returns):.3f}[/bold] on average (lowest {min(returns):.3f}); "
         + "".join(f"{earned:.3f} at {size}; " for size, earned in elsewhere_of(solutions).items())
         + f"{solved} of {len(solutions)} solved; "
         f"{evaluations[len(evaluations) // 2]:,} evaluations (median), "

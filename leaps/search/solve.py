@@ -14,7 +14,7 @@ from leaps.dsl.mask import SHORTEST
 from leaps.dsl.syntax import Program, tokens_of
 from leaps.dsl.text import parse
 from leaps.embedding.fast_decoder import LONGEST
-from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
+from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn, evaluate
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search.methods import METHODS, Method, Setting, get_method
 from leaps.search.objective import PERFECT, Objective
@@ -132,7 +132,7 @@ class Solution:
     search_return: float
     """on the search's own worlds"""
     unseen_return: float
-    """on UNSEEN worlds that the search never saw"""
+    """over all initial states where the task lists them, else on UNSEEN fresh worlds"""
     found: str
     """the program as it was found, before it was simplified"""
     evaluations: int
@@ -150,12 +150,15 @@ class Solution:
     history: list[dict[str, Any]] = field(repr=False)
     """whenever the best program changed: round, evaluations, rollouts, score, worlds, program"""
     elsewhere: dict[str, float] = field(default_factory=dict)
-    """by size: on UNSEEN_ELSEWHERE unseen worlds of each other size that it was to hold at"""
+    """by size: likewise, or on UNSEEN_ELSEWHERE fresh worlds, of each other size that it was to hold at"""
+    judged: tuple[ExpectedReturn, ...] = ()
+    """what these returns are over: at the search's own size first, then at each other"""
 
     @property
     def solved(self) -> bool:
-        """Whether the program is perfect on all the unseen worlds."""
-        return min([self.unseen_return, *self.elsewhere.values()]) >= PERFECT
+        """Whether the program is perfect in all worlds that it was judged in, be they all or draws."""
+        lowest = [judged.lowest for judged in self.judged]
+        return min([self.unseen_return, *self.elsewhere.values(), *lowest]) >= PERFECT
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -165,6 +168,7 @@ class Solution:
             "program": self.program,
             "found": self.found,
             "return": self.unseen_return,
+            "judged": str(self.judged[0]) if self.judged else None,
             "elsewhere": self.elsewhere,
             "search_return": self.search_return,
             "evaluations": self.evaluations,
@@ -395,13 +399,13 @@ class Run:
             program = self.trial.simplified(program, self.objective, self.origin, self.config.seed)
         seconds, evaluations, rollouts = self._seconds, self.objective.evaluations, self.objective.rollouts
         search_return = float(self.objective.scores(program[None])[0])
-        unseen, elsewhere = judge(program[None], self.task, self.config)
+        judged = judge(program[None], self.task, self.config)
         return Solution(
             self.config,
             self.task,
             _text(program),
             search_return,
-            unseen,
+            judged[0].mean,
             _text(found),
             evaluations,
             budget_spent,
@@ -411,21 +415,29 @@ class Run:
             self.objective.count,
             interrupted,
             self.history,
-            elsewhere,
+            returns_by_size(self.config, judged),
+            judged,
         )
 
 
 def judge(
     program: Program | NDArray[np.uint8], task: Task, config: SolveConfig
-) -> tuple[float, dict[str, float]]:
-    """What a program earns in worlds that no search sees, and, by size, at others that it is to hold at."""
+) -> tuple[ExpectedReturn, ...]:
+    """Compute a program's expected return at the search's own size, then at each other in `also`.
 
-    def earned(size: Size | None, episodes: int) -> float:
-        judged = evaluate(program, task, episodes=episodes, seed=UNSEEN_SEEDS + config.seed, size=size)
-        return float(judged.mean_return[0])
+    Exactly where the task lists its initial states, else on fresh worlds that no search sees.
+    """
+    asked = [(config.size, UNSEEN), *((size, UNSEEN_ELSEWHERE) for size in config.also)]
+    seed = UNSEEN_SEEDS + config.seed
+    return tuple(
+        evaluate(program, task, episodes=episodes, seed=seed, size=size, prefer_exact=True).expected()
+        for size, episodes in asked
+    )
 
-    elsewhere = {size_text(size): earned(size, UNSEEN_ELSEWHERE) for size in config.also}
-    return earned(config.size, UNSEEN), elsewhere
+
+def returns_by_size(config: SolveConfig, judged: tuple[ExpectedReturn, ...]) -> dict[str, float]:
+    """The mean return at each other size."""
+    return {size_text(size): one.mean for size, one in zip(config.also, judged[1:], strict=True)}
 
 
 def _text(program: NDArray[np.uint8]) -> str:

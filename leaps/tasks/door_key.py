@@ -15,9 +15,12 @@ up, costs 1 and ends it.
     # # # # # # # #
 """
 
+import numpy as np
+
 from leaps.karel.physics import PICKED, PUT
 from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
+from leaps.tasks.states import States, can_list, combinations, empty_rooms, equally_likely
 from leaps.tasks.task import Task
 
 DOOR_ROWS = (2, 3)
@@ -38,6 +41,24 @@ def sample(stream: Stream, world: World) -> None:
         if row != key_row or column != key_column:
             break
     place_karel(world, row, column, EAST)
+
+
+def states(size: tuple[int, int]) -> States | None:
+    height, width = size
+    wall = (width + 1) // 2
+    rows, left, right = range(1, height - 1), range(1, wall), range(wall + 1, width - 1)
+    cells = len(rows) * len(left)
+    if not can_list(cells * len(rows) * len(right) * (cells - 1), size):
+        return None
+    drawn = combinations(rows, left, rows, right, rows, left)  # the key, the goal, Karel
+    apart = (drawn[0] != drawn[4]) | (drawn[1] != drawn[5])
+    key_row, key_column, goal_row, goal_column, row, column = (each[apart] for each in drawn)
+    worlds = empty_rooms(size, row, column)
+    worlds.ground[:, :, wall] = WALL
+    numbers = np.arange(worlds.count)
+    worlds.markers[numbers, key_row, key_column] = 1
+    worlds.markers[numbers, goal_row, goal_column] = 1
+    return equally_likely(worlds)
 
 
 def react(world: World, change: int, row: int, column: int) -> bool:
@@ -77,6 +98,7 @@ DOOR_KEY = Task(
     size=(8, 8),
     smallest=SMALLEST,
     sample=sample,
+    listing=states,
     react=react,
     events=PICKED | PUT,
     memory=MEMORY,

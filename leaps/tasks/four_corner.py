@@ -13,12 +13,17 @@ share of corners that hold exactly one marker, or nothing if a marker lies anywh
 
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream
+from leaps.tasks.states import States, karel_in
 from leaps.tasks.task import Task
 
 
 def sample(stream: Stream, world: World) -> None:  # noqa: ARG001
     clear(world)
     place_karel(world, world.ground.shape[0] - 2, 2, EAST)
+
+
+def states(size: tuple[int, int]) -> States | None:
+    return karel_in(range(size[0] - 2, size[0] - 1), range(2, 3), size)
 
 
 def value(world: World, start: World) -> float:  # noqa: ARG001
@@ -39,5 +44,6 @@ FOUR_CORNER = Task(
     size=(12, 12),
     smallest=(4, 4),
     sample=sample,
+    listing=states,
     value=value,
 )

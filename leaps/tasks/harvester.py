@@ -20,6 +20,7 @@ import numpy as np
 
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream, uniform
+from leaps.tasks.states import States, can_list, combinations, empty_rooms, equally_likely, subsets
 from leaps.tasks.task import Task
 
 
@@ -37,6 +38,23 @@ def sample_subset(stream: Stream, world: World) -> None:
         for row in range(1, height - 1):
             for column in range(1, width - 1):
                 world.markers[row, column] = uniform(stream) < 0.5
+
+
+def states(size: tuple[int, int]) -> States:
+    worlds = empty_rooms(size, *combinations([size[0] - 2], [1]))
+    worlds.markers[:, 1:-1, 1:-1] = 1
+    return equally_likely(worlds)
+
+
+def subset_states(size: tuple[int, int]) -> States | None:
+    height, width = size
+    cells = (height - 2) * (width - 2)
+    if not can_list(2**cells - 1, size):
+        return None
+    marked = subsets(cells)[1:]  # an empty room is drawn again
+    worlds = empty_rooms(size, np.full(len(marked), height - 2), np.ones(len(marked), np.int64))
+    worlds.markers[:, 1:-1, 1:-1] = marked.reshape(-1, height - 2, width - 2)
+    return equally_likely(worlds)
 
 
 def value(world: World, start: World) -> float:
@@ -68,6 +86,7 @@ HARVESTER = Task(
     size=(8, 8),
     smallest=(4, 4),
     sample=sample,
+    listing=states,
     value=value,
 )
 
@@ -77,6 +96,7 @@ HARVESTER_SUBSETS = replace(
     variant_of="harvester",
     summary="pick up all markers, which lie in about half of the cells",
     sample=sample_subset,
+    listing=subset_states,
     configuration=configuration,
     configuration_bits=configuration_bits,
 )

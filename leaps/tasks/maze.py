@@ -17,14 +17,22 @@ The paper's text starts Karel anywhere; its authors' code always in the bottom l
 `MAZE_FROM_CORNER`, "maze-from-corner".
 """
 
+from collections import defaultdict
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
 from leaps.jit import jit
 from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
+from leaps.tasks.states import States, can_list, empty_rooms
 from leaps.tasks.task import Task
+
+MOST_LATTICE_CELLS = 16
+"""of a maze whose carvings are counted: with a few more there are millions"""
+Cell = tuple[int, int]
 
 
 @jit
@@ -89,6 +97,81 @@ def sample_from_corner(stream: Stream, world: World) -> None:
     place_karel(world, height - 2, 1, EAST)
 
 
+@cache
+def all_mazes(size: tuple[int, int]) -> dict[frozenset[Cell], Fraction] | None:
+    """List the free cells of every maze that `carve` can make, with its probability; None if too many.
+
+    Follows all random choices of `carve` at once, one new lattice cell at a time. Carvings that have reached
+    the same cells along the same trail go on alike, so their probabilities are added up. Depth-first carving
+    makes only some of the perfect mazes: on 3x3 cells 88 of 192, and not all of those equally often.
+    """
+    height, width = size
+    lattice = [(row, column) for row in range(height - 2, 0, -2) for column in range(1, width - 1, 2)]
+    if len(lattice) > MOST_LATTICE_CELLS:
+        return None
+    carved: dict[tuple[frozenset[Cell], tuple[Cell, ...]], Fraction] = {
+        (frozenset([cell]), (cell,)): Fraction(1, len(lattice)) for cell in lattice
+    }
+    for _ in range(len(lattice) - 1):
+        following: defaultdict[tuple[frozenset[Cell], tuple[Cell, ...]], Fraction] = defaultdict(Fraction)
+        for (free, trail), probability in carved.items():
+            while not (ways := _ways_on(free, trail[-1], lattice)):
+                trail = trail[:-1]
+            for cell in ways:
+                between = (trail[-1][0] + cell[0]) // 2, (trail[-1][1] + cell[1]) // 2
+                following[free | {between, cell}, (*trail, cell)] += probability / len(ways)
+        carved = following
+    mazes: defaultdict[frozenset[Cell], Fraction] = defaultdict(Fraction)
+    for (free, _), probability in carved.items():
+        mazes[free] += probability
+    return dict(mazes)
+
+
+def _ways_on(free: frozenset[Cell], cell: Cell, lattice: list[Cell]) -> list[Cell]:
+    """Lattice cells next to `cell` that are still wall."""
+    row, column = cell
+    around = [(row - 2, column), (row, column + 2), (row + 2, column), (row, column - 2)]
+    return [other for other in around if other in lattice and other not in free]
+
+
+def states(size: tuple[int, int]) -> States | None:
+    return _listed(size, None)
+
+
+def states_from_corner(size: tuple[int, int]) -> States | None:
+    return _listed(size, (size[0] - 2, 1))
+
+
+def _listed(size: tuple[int, int], karel: Cell | None) -> States | None:
+    """List every maze with every marker's cell and Karel's, which is given or any other free one."""
+    mazes = all_mazes(size)
+    if mazes is None:
+        return None
+    lattice = ((size[0] - 1) // 2) * ((size[1] - 1) // 2)
+    free = 2 * lattice - 1  # a perfect maze has a passage fewer than cells
+    placings = (free - 1) * (free if karel is None else 1)
+    if not can_list(len(mazes) * placings, size):
+        return None
+    places, grounds, weights = [], [], []
+    for cells, probability in mazes.items():
+        placed = [
+            (*marker, *other)
+            for marker in sorted(cells)
+            for other in (sorted(cells) if karel is None else [karel])
+            if marker != other
+        ]
+        places.append(np.array(placed))
+        ground = np.full(size, WALL, np.uint8)
+        ground[tuple(np.array(sorted(cells)).T)] = FLOOR
+        grounds.append(ground)
+        weights.append(float(probability / placings))
+    marker_row, marker_column, row, column = np.concatenate(places).T
+    worlds = empty_rooms(size, row, column)
+    worlds.ground[:] = np.repeat(np.stack(grounds), placings, axis=0)
+    worlds.markers[np.arange(worlds.count), marker_row, marker_column] = 1
+    return States(worlds, np.repeat(weights, placings))
+
+
 def begin(stream: Stream, world: World) -> None:  # noqa: ARG001
     height, width = world.ground.shape
     for row in range(1, height - 1):
@@ -107,6 +190,7 @@ MAZE = Task(
     size=(8, 8),
     smallest=(5, 5),
     sample=sample,
+    listing=states,
     begin=begin,
     value=value,
 )
@@ -117,4 +201,5 @@ MAZE_FROM_CORNER = replace(
     variant_of="maze",
     summary="find the marker in a random maze, starting in its bottom left corner",
     sample=sample_from_corner,
+    listing=states_from_corner,
 )

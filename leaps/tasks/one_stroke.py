@@ -14,6 +14,7 @@ of all but the last, which needn't be. When they all have been, the rollout ends
 from leaps.karel.physics import MOVED
 from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
+from leaps.tasks.states import States, karel_in
 from leaps.tasks.task import Task
 
 LEFT, TO_LEAVE, MEMORY = range(3)
@@ -23,6 +24,10 @@ def sample(stream: Stream, world: World) -> None:
     height, width = world.ground.shape
     clear(world)
     place_karel(world, 1 + below(stream, height - 2), 1 + below(stream, width - 2), EAST)
+
+
+def states(size: tuple[int, int]) -> States | None:
+    return karel_in(range(1, size[0] - 1), range(1, size[1] - 1), size)
 
 
 def begin(stream: Stream, world: World) -> None:  # noqa: ARG001
@@ -46,6 +51,7 @@ ONE_STROKE = Task(
     size=(8, 8),
     smallest=(4, 4),
     sample=sample,
+    listing=states,
     begin=begin,
     react=react,
     events=MOVED,

@@ -15,6 +15,7 @@ costs 1 and ends it.
 from leaps.karel.physics import PICKED, PUT
 from leaps.karel.world import EAST, FLOOR, World, clear, place_karel
 from leaps.randomness import Stream, below
+from leaps.tasks.states import States, karel_in
 from leaps.tasks.task import Task
 
 SEEDED, LOST, CELLS, MEMORY = range(4)
@@ -24,6 +25,10 @@ def sample(stream: Stream, world: World) -> None:
     height, width = world.ground.shape
     clear(world)
     place_karel(world, 1 + below(stream, height - 2), 2 + below(stream, width - 4), EAST)
+
+
+def states(size: tuple[int, int]) -> States | None:
+    return karel_in(range(1, size[0] - 1), range(2, size[1] - 2), size)
 
 
 def begin(stream: Stream, world: World) -> None:  # noqa: ARG001
@@ -49,6 +54,7 @@ SEEDER = Task(
     size=(8, 8),
     smallest=(4, 5),
     sample=sample,
+    listing=states,
     begin=begin,
     react=react,
     events=PICKED | PUT,

@@ -13,22 +13,48 @@ ends it too. On the stairs means: on a step, or on the cell above one, from whic
     # # # # # # #
 """
 
-from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, clear, place_karel
+import numpy as np
+
+from leaps.jit import jit
+from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
+from leaps.tasks.states import States, can_list
 from leaps.tasks.task import Task
 
 
-def sample(stream: Stream, world: World) -> None:
+@jit
+def build_stairs(world: World) -> int:
+    """Build the stairs into an empty world; the number of steps."""
     height, width = world.ground.shape
     clear(world)
-    steps = min(height, width) - 2
+    steps: int = min(height, width) - 2
     for step in range(1, width - 1):  # step i is the cell (height − 1 − i, i); below it is wall
         for row in range(max(1, height - min(step, steps)), height - 1):
             world.ground[row, step] = WALL
+    return steps
+
+
+def sample(stream: Stream, world: World) -> None:
+    height = world.ground.shape[0]
+    steps = build_stairs(world)
     start = 1 + below(stream, steps - 1)
     goal = start + 1 + below(stream, steps - start)
     world.markers[height - 1 - goal, goal] = 1
     place_karel(world, height - 1 - start, start, EAST)
+
+
+def states(size: tuple[int, int]) -> States | None:
+    height, steps = size[0], min(size) - 2
+    if not can_list(steps * (steps - 1) // 2, size):
+        return None
+    start, goal = (each + 1 for each in np.triu_indices(steps, 1))
+    count = len(start)
+    worlds = Worlds.empty(count, size)
+    build_stairs(worlds.world(0))
+    worlds.ground[:] = worlds.ground[0]
+    worlds.markers[np.arange(count), height - 1 - goal, goal] = 1
+    worlds.pose[:] = np.stack([height - 1 - start, start, np.full(count, EAST)], axis=1)
+    return States(worlds, 1 / ((steps - 1) * (steps - start)))  # first a step, then a later one
 
 
 def begin(stream: Stream, world: World) -> None:  # noqa: ARG001
@@ -54,6 +80,7 @@ STAIR_CLIMBER = Task(
     size=(12, 12),
     smallest=(4, 4),
     sample=sample,
+    listing=states,
     begin=begin,
     value=value,
 )

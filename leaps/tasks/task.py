@@ -27,6 +27,7 @@ from leaps.karel.world import LANGUAGE, WORLD_TYPE, World, Worlds, world_at
 from leaps.parallel import share
 from leaps.randomness import Stream, scramble, seed_stream
 from leaps.tasks.flaws import SOUND, find_flaw, flaw_of, guarded_reaction, guarded_value
+from leaps.tasks.states import States
 
 STREAM_TYPE = types.Array(types.uint64, 1, "C")
 SAMPLE_TYPE = types.void(STREAM_TYPE, WORLD_TYPE)
@@ -47,6 +48,8 @@ SEEDS = 2**63
 """how many there are: compiled code counts in 64 bits"""
 BEST = 1.0 + 1e-9
 """what a state may be worth at most; shares may add up to a little more than 1"""
+CHECKED_DRAWS = 16
+"""worlds that a listing of a task of one's own is tried on"""
 BROKEN_HINT = " (which it also is where `value` or `react` fails, or leaves a world that can't be played in)"
 REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
 """does a bit of everything"""
@@ -116,6 +119,9 @@ class Task:
     """share of the configurations that `worlds` draws from"""
     variant_of: str | None = None
     """the task that this one differs from only in how a world is drawn, or in how long a rollout may be"""
+    listing: Callable[[tuple[int, int]], States | None] | None = None
+    """list the initial states of a size with their probabilities under `sample`, before `begin`, which must
+    then draw nothing; None where they are too many"""
     obstacle: Callable[[World], str | None] = nothing_against
     """why a world drawn by hand can't be played, if so: "needs …, found …\""""
 
@@ -148,7 +154,7 @@ class Task:
             isinstance(self.actions, int | np.integer) and 1 <= self.actions <= LONGEST
         ):
             raise ValueError(f"{self.name}: a rollout takes 1 to {LONGEST:,} actions, found {self.actions}")
-        for function in self._functions:
+        for function in (*self._functions, *([self.listing] if self.listing else [])):
             if not isinstance(function, FunctionType):
                 raise ValueError(
                     f"{self.name}: expected plain Python functions, which are compiled when they are needed; "
@@ -276,6 +282,27 @@ class Task:
             raise
         return worlds
 
+    def states(self, size: tuple[int, int] | None = None) -> States | None:
+        """List the initial states of a size with their probabilities; None if they can't be listed."""
+        size = self.check_size(size)
+        listed = None if self.listing is None else self.listing(size)
+        if listed is None:
+            return None
+        worlds = listed.worlds._replace(memory=np.zeros((listed.worlds.count, self.memory), np.int64))
+        checked = not (self.ships and self.listing is not None and is_ours(self.listing))
+        if checked:
+            _check_listed(self, worlds, listed.weights, size)
+        bits = self.configuration_bits(size) if self.configuration_bits else 0
+        seen = np.empty(worlds.count, np.bool_)
+        _begin_all(self.sampler, worlds, bits, self.seen_share, seen)
+        if checked:
+            _check_worlds(self, worlds)
+            _check_covers(self, worlds)
+        weights = np.asarray(listed.weights, np.float64)
+        if not seen.all():
+            worlds, weights = worlds.take(np.flatnonzero(seen)), weights[seen]
+        return States(worlds, weights / weights.sum()) if len(weights) else None
+
     def play(self, program: Program, world: World, horizon: int) -> Run:
         """Let the interpreter run a program in a world, which it changes."""
         return Run(program, world, horizon, self.react if self.ships else self._checked_reaction, self.events)
@@ -333,6 +360,45 @@ def _look_at_value(task: Task, world: World, start: World) -> None:
     value = task.value(world, start)
     if not isinstance(value, Real | np.bool_):
         raise ValueError(f"{task.name}: a state's value must be a finite number, found {value!r}")
+
+
+def _check_listed(task: Task, worlds: Worlds, weights: NDArray[np.float64], size: tuple[int, int]) -> None:
+    """Refuse a list that a task of one's own can't mean."""
+    if worlds.size != size or np.shape(weights) != (worlds.count,):
+        raise ValueError(
+            f"{task.name}: listing: expected worlds of {size_text(size)} and a probability for each, found "
+            f"{worlds.count} of {size_text(worlds.size)} and probabilities {list(np.shape(weights))}"
+        )
+    if not (np.min(weights, initial=1) > 0 and abs(np.sum(weights) - 1) < 1e-6):
+        raise ValueError(
+            f"{task.name}: listing: expected positive probabilities that sum to 1, found a sum of "
+            f"{np.sum(weights):g}, lowest {np.min(weights, initial=1):g}"
+        )
+    _check_worlds(task, worlds)
+
+
+def _check_covers(task: Task, worlds: Worlds) -> None:
+    """Refuse a list that some draws are not in: it may be that of another `sample`, or `begin` draws."""
+    drawn = task.worlds(CHECKED_DRAWS, 0, worlds.size)
+    for world in map(drawn.world, range(drawn.count)):
+        alike = worlds.take(np.flatnonzero((worlds.pose == world.pose).all(axis=1)))
+        same = (alike.memory == world.memory).all(axis=1)
+        same &= (alike.markers == world.markers).all(axis=(1, 2)) & (alike.ground == world.ground).all(
+            axis=(1, 2)
+        )
+        if not same.any():
+            raise ValueError(
+                f"{task.name}: listing: expected every world that the task draws, but this one is missing; "
+                f"list it, or leave the listing out:\n{world}"
+            )
+
+
+def _check_worlds(task: Task, worlds: Worlds) -> None:
+    for index in range(worlds.count):
+        try:
+            task.check_world(worlds.world(index))
+        except ValueError as error:
+            raise ValueError(f"{error} (world {index} of the listing)") from None
 
 
 def size_text(size: tuple[int, int]) -> str:
@@ -393,3 +459,16 @@ def _draw_range(
     for index in range(start, stop):
         seed_stream(stream, seed, first + index)
         draw_world(sampler, stream, world_at(worlds, index), bits, seen_share)
+
+
+@jit
+def _begin_all(
+    sampler: Sampler, worlds: Worlds, bits: int, seen_share: float, seen: NDArray[np.bool_]
+) -> None:
+    """Begin the task in every world, and note which of the configurations are seen."""
+    begin, configuration = sample_at(sampler.begin), configuration_at(sampler.configuration)
+    stream = np.zeros(1, np.uint64)
+    for index in range(len(worlds.pose)):
+        world = world_at(worlds, index)
+        seen[index] = seen_share >= 1.0 or is_seen(configuration(world), bits, seen_share)
+        begin(stream, world)

@@ -12,8 +12,11 @@ all are right and Karel stands on the last; divided by the width less one.
     # # # # # # # #
 """
 
+import numpy as np
+
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream, uniform
+from leaps.tasks.states import States, can_list, empty_rooms, subsets
 from leaps.tasks.task import Task
 
 MARKER_DENSITY = 0.25
@@ -25,6 +28,17 @@ def sample(stream: Stream, world: World) -> None:
     place_karel(world, height - 2, 1, EAST)
     for column in range(1, width - 2):  # never in the last cell
         world.markers[height - 2, column] = uniform(stream) < MARKER_DENSITY
+
+
+def states(size: tuple[int, int]) -> States | None:
+    height, width = size
+    cells = width - 3
+    if not can_list(2**cells, size):
+        return None
+    marked = subsets(cells)
+    worlds = empty_rooms(size, np.full(len(marked), height - 2), np.ones(len(marked), np.int64))
+    worlds.markers[:, height - 2, 1 : width - 2] = marked
+    return States(worlds, np.where(marked, MARKER_DENSITY, 1 - MARKER_DENSITY).prod(axis=1))
 
 
 def value(world: World, start: World) -> float:
@@ -58,6 +72,7 @@ TOP_OFF = Task(
     size=(12, 12),
     smallest=(3, 4),
     sample=sample,
+    listing=states,
     value=value,
     configuration=configuration,
     configuration_bits=configuration_bits,

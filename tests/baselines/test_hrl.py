@@ -289,7 +289,7 @@ def test_a_policy_chooses_the_middle_of_what_it_finds_good(method: str) -> None:
 def test_the_judgement_is_on_the_worlds_that_programs_are_judged_on() -> None:
     trainer = HRLTrainer("hrl-abs", get("harvester"), SMALL, skills=wild())
     expected = evaluate_policy(trainer.policy, "harvester", episodes=20, seed=77)
-    assert trainer.judge(20, 77) == expected.mean_return[0]
+    assert trainer.judge(20, 77) == expected.expected()
 
 
 @pytest.mark.parametrize("method", OBSERVATIONS)

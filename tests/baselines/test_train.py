@@ -1,6 +1,7 @@
 """A training lives in its folder: interrupted, it goes on; what is there is whole; others are refused."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import torch
 
 from leaps.baselines import train
 from leaps.baselines.train import CHECKPOINT_FILE, CURVE_FILE, RESULT_FILE, BaselineConfig, Point, Training
-from leaps.evaluate import evaluate
+from leaps.evaluate import ExpectedReturn, evaluate
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
@@ -36,8 +37,8 @@ class Counter:
     def restore(self, state: dict[str, Any]) -> None:
         self.steps = state["steps"]
 
-    def judge(self, episodes: int, seed: int) -> float:
-        return float(evaluate(WALK, "maze", episodes=episodes, seed=seed).mean_return[0])
+    def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
+        return evaluate(WALK, "maze", episodes=episodes, seed=seed, prefer_exact=prefer_exact).expected()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         (folder / "learned").write_text(str(about["return"]))
@@ -57,11 +58,18 @@ def test_a_training_ends_with_its_return_on_worlds_that_programs_are_judged_on(t
     trainer = Counter()
     result = Training(CONFIG, trainer, tmp_path).run()
     assert trainer.steps == 1000
-    expected = evaluate(WALK, "maze", episodes=1000, seed=3 * 2**40 + 7).mean_return[0]
+    expected = evaluate(WALK, "maze", prefer_exact=True).mean_return[0]
     assert result["return"] == expected
+    assert result["judged"] == "exact, all 23,936 states"
     assert (result["task"], result["method"], result["seed"], result["steps"]) == ("maze", "counter", 7, 1000)
     assert json.loads((tmp_path / RESULT_FILE).read_text()) == result
     assert (tmp_path / "learned").read_text() == str(expected)
+
+
+def test_a_number_of_worlds_to_judge_on_means_fresh_ones(tmp_path: Path) -> None:
+    result = Training(replace(CONFIG, judged=30), Counter(), tmp_path).run()
+    assert result["return"] == evaluate(WALK, "maze", episodes=30, seed=3 * 2**40 + 7).mean_return[0]
+    assert result["judged"] == "30 fresh draws"
 
 
 def test_a_training_that_has_no_more_to_learn_ends_early(tmp_path: Path) -> None:

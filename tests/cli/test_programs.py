@@ -84,6 +84,35 @@ def test_run_reports_returns_that_add_up(leaps: Leaps) -> None:
     assert 0 < report["std_return"] < 1
     assert report["halted"] == 50
     assert report["mean_steps"] == 9
+    assert (report["exact"], report["weights"]) == (False, None)
+
+
+def test_run_tries_all_states_if_neither_seed_nor_episodes_are_given(leaps: Leaps) -> None:
+    words = ("run", "-e", WALK, "--task", "top-off")
+    report = leaps(*words, "--json").json
+    assert (report["exact"], report["episodes"], report["seed"]) == (True, 512, None)
+    weighted = sum(w * r for w, r in zip(report["weights"], report["returns"], strict=True))
+    assert report["mean_return"] == pytest.approx(weighted)
+    shown = " ".join(leaps(*words).out.split())
+    assert f"{weighted:.3f} ± {report['std_return']:.3f} (exact, all 512 states)" in shown
+    assert "seed" not in shown
+    assert "states 512 halted by themselves" in shown
+    assert "(2 fresh draws)" in leaps(*words, "--episodes", "2").out
+    assert "(100 fresh draws)" in leaps(*words, "--seed", "0").out
+
+
+def test_run_draws_worlds_of_a_task_that_lists_none(leaps: Leaps) -> None:
+    assert leaps("run", "-e", WALK, "--task", "snake", "--json").json["episodes"] == 100
+
+
+def test_run_names_a_state_that_trace_shows(leaps: Leaps) -> None:
+    words = ("-e", WALK, "-t", "top-off")
+    returns = leaps("run", *words, "--json").json["returns"]
+    assert f"leaps trace … --state {returns.index(min(returns))}" in leaps("run", *words).out
+    for number in (0, 3, 511):
+        traced = leaps("trace", *words, "--state", str(number), "--json").json
+        assert traced["return"] == pytest.approx(returns[number])
+        assert (traced["state"], traced["seed"], traced["episode"]) == (number, None, None)
 
 
 def test_run_is_the_same_twice_and_not_for_another_seed(leaps: Leaps) -> None:
@@ -96,11 +125,11 @@ def test_run_solves_a_maze_for_people(leaps: Leaps) -> None:
     done = leaps("run", MAZE, "--task", "maze", "--size", "20x30")
     assert done.code == 0
     assert "maze, 20x30, seed 0" in done.out
-    assert "1.000 ± 0.000 over 100 episodes" in done.out
+    assert "1.000 ± 0.000 (100 fresh draws)" in done.out
     assert "100 were decided by the task" in done.out
 
 
-def test_run_saves_the_first_episode_as_a_gif(leaps: Leaps, tmp_path: Path) -> None:
+def test_run_saves_an_episode_as_a_gif(leaps: Leaps, tmp_path: Path) -> None:
     gif = tmp_path / "new folder" / "maze.gif"
     done = leaps("run", MAZE, "--task", "maze", "--episodes", "1", "--gif", str(gif), "--json")
     with Image.open(gif) as film:
@@ -123,7 +152,7 @@ def test_trace_tells_for_every_action_why_it_was_taken(leaps: Leaps) -> None:
 
 
 def test_trace_shows_the_episode_that_run_numbers(leaps: Leaps) -> None:
-    returns = leaps("run", "-e", WALK, "-t", "top-off", "--json").json["returns"]
+    returns = leaps("run", "-e", WALK, "-t", "top-off", "--seed", "0", "--json").json["returns"]
     worst = returns.index(min(returns))
     traced = leaps("trace", "-e", WALK, "-t", "top-off", "--episode", str(worst), "--json").json
     assert traced["return"] == pytest.approx(min(returns))
@@ -250,6 +279,8 @@ def test_a_wrong_program_is_pointed_at(leaps: Leaps, program: str, said: str) ->
         (["run", "nowhere.karel", "--task", "maze"], "nowhere.karel: No such file or directory"),
         (["run", str(ROOT), "--task", "maze"], "Is a directory"),
         (["trace", MAZE, "--task", "maze", "--size", "2x2"], "maze needs at least 5x5"),
+        (["trace", MAZE, "--task", "top-off", "--state", "512"], "below 512, the number of initial states"),
+        (["trace", MAZE, "--task", "snake", "--state", "0"], "snake doesn't list its initial states at 8x8"),
         (["conform", MAZE], "line 1: expected a JSON object"),
         (["fly"], "No such command 'fly'"),
         (["run", MAZE, "--task", "maze", "--fast"], "No such option"),

@@ -29,7 +29,7 @@ def test_a_broken_program_is_mended_and_what_was_done_is_shown(leaps: Leaps) -> 
     assert "    WHILE c( frontIsClear c) w(" in shown
     assert sum(line.startswith("+") for line in shown) == 1
     said = " ".join(done.out.split())
-    assert "1.000 on the same: solved" in said
+    assert "1.000 on the same worlds: solved" in said
     assert "1 edit of 1 allowed" in said
 
 
@@ -52,8 +52,8 @@ def test_a_program_that_counts_is_mended_for_other_sizes(leaps: Leaps) -> None:
     words = ("repair", "-e", counts, "-t", "top-off", "-n", "1")
     assert leaps(*words, "--json").json["program"] == counts
     said = " ".join(leaps(*words, "--also", "5x30").out.split())
-    assert re.search(r"before 1\.000 on 1,000 unseen worlds .*0\.3\d\d at 5x30", said)
-    assert re.search(r"after 1\.000 on the same .*1\.000 at 5x30: solved", said)
+    assert re.search(r"before 1\.000 \(exact, all 512 states\) .*0\.3\d\d at 5x30", said)
+    assert re.search(r"after 1\.000 on the same worlds .*1\.000 at 5x30: solved", said)
     assert "1 edit of 1 allowed" in said
 
 

@@ -69,7 +69,7 @@ def test_a_program_is_shown_as_it_is_read_with_its_return(leaps: Leaps, tmp_path
     for line in to_indented(parse(result["program"], LANGUAGE)).splitlines():
         assert line in done.out  # indentation included
     flat = " ".join(done.out.split())
-    assert f"{result['return']:.3f} on 1,000 unseen worlds: solved" in flat
+    assert f"{result['return']:.3f} (exact, all 45 states): solved" in flat
     assert f"{result['evaluations']:,} evaluations" in flat
     assert "stair-climber-ladder-1" in flat
     assert "interrupted" not in flat
@@ -99,8 +99,8 @@ def test_several_seeds_are_searched_and_summed_up(leaps: Leaps, tmp_path: Path) 
 def test_several_seeds_are_shown_one_by_one_and_on_average(leaps: Leaps, tmp_path: Path) -> None:
     done = leaps("solve", "stair-climber", "--seeds", 2)
     flat = " ".join(done.out.split())
-    assert flat.count("on 1,000 unseen worlds") == 2
-    assert "1.000 on unseen worlds on average (lowest 1.000); 2 of 2 solved" in flat
+    assert flat.count("(exact, all 45 states)") == 2
+    assert "1.000 on average (lowest 1.000); 2 of 2 solved" in flat
     assert {folder.name for folder in (tmp_path / "out").iterdir()} == {
         "stair-climber-ladder-0",
         "stair-climber-ladder-1",
@@ -123,7 +123,7 @@ def test_a_program_is_found_that_holds_at_other_sizes(leaps: Leaps, tmp_path: Pa
     assert report["config"]["also"] == [[9, 9], [14, 10]]
     assert (report["solved"], report["elsewhere"]) == (True, {"9x9": 1.0, "14x10": 1.0})
     shown = " ".join(leaps(*words).out.split())
-    assert "1.000 on 1,000 unseen worlds" in shown
+    assert "1.000 (exact, all 45 states)" in shown
     assert "1.000 at 9x9" in shown
     assert "1.000 at 14x10: solved" in shown
 

@@ -13,7 +13,7 @@ import leaps
 from leaps import parallel
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.text import parse
-from leaps.evaluate import UNSEEN, evaluate
+from leaps.evaluate import UNSEEN, ExpectedReturn, evaluate
 from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.search.methods import METHODS
@@ -78,12 +78,14 @@ def lengths(solution: Solution) -> list[int]:
     return [len(program.split()) for program in programs]
 
 
-def unseen_return(solution: Solution) -> float:
-    """The reported return, made once more from the program's text."""
+def expected_return(solution: Solution) -> float:
+    """The reported return, computed again from the program's text."""
     config = solution.config
     seed = UNSEEN_SEEDS + config.seed
-    result = evaluate(solution.program, solution.task, episodes=UNSEEN, seed=seed, size=config.size)
-    return float(result.mean_return[0])
+    again = evaluate(
+        solution.program, solution.task, episodes=UNSEEN, seed=seed, size=config.size, prefer_exact=True
+    )
+    return again.expected().mean
 
 
 # The promise
@@ -96,7 +98,7 @@ def test_easy_tasks_are_solved_on_worlds_never_seen(task: str, seed: int) -> Non
     assert solution.solved
     assert not solution.interrupted
     assert solution.unseen_return == 1.0
-    assert unseen_return(solution) == 1.0
+    assert expected_return(solution) == 1.0
 
 
 def test_the_package_itself_solves_too() -> None:
@@ -145,16 +147,32 @@ def test_a_program_that_fails_at_another_size_does_not_solve_the_task() -> None:
     assert set(solution.elsewhere) == {"9x14"}
     judged = evaluate(solution.program, "four-corner", episodes=100, seed=UNSEEN_SEEDS + 1, size=(9, 14))
     assert solution.elsewhere["9x14"] == judged.mean_return[0]
-    perfect = replace(solution, unseen_return=1.0)
+    perfect = replace(solution, unseen_return=1.0, judged=())
     assert replace(perfect, elsewhere={"9x14": 1.0}).solved
     assert not replace(perfect, elsewhere={"9x14": 0.99}).solved
     assert not replace(perfect, unseen_return=0.9, elsewhere={"9x14": 1.0}).solved
 
 
+def test_solved_means_perfect_in_every_state_however_unlikely() -> None:
+    solution = solve("top-off")
+    assert solution.solved
+    almost = ExpectedReturn(1 - 1e-12, 0.1, 512, 512)
+    assert not replace(solution, unseen_return=almost.mean, judged=(almost,)).solved
+
+
+@pytest.mark.parametrize(
+    ("task", "over"), [("top-off", "exact, all 512 states"), ("clean-house", "1,000 fresh draws")]
+)
+def test_a_solution_tells_what_its_return_is_over(task: str, over: str) -> None:
+    solution = solve(task, budget=200)
+    assert str(solution.judged[0]) == solution.summary()["judged"] == over
+    assert solution.unseen_return == solution.judged[0].mean
+
+
 def test_another_size_of_world_is_searched_and_judged() -> None:
     solution = solve("maze", size=(6, 9))
     assert solution.solved
-    assert unseen_return(solution) == 1.0
+    assert expected_return(solution) == 1.0
 
 
 # The same again
@@ -243,14 +261,18 @@ def test_worlds_of_search_checks_and_judgement_never_meet(monkeypatch: pytest.Mo
         return draw(task, count, seed, size, first=first)
 
     monkeypatch.setattr(Task, "worlds", recorded)
-    for task, seed in (("maze", 0), ("top-off", 7)):
+    # Sizes with too many initial states to list them: else none is drawn for the judgement.
+    for task, seed, size in (("maze", 0, (10, 10)), ("top-off", 7, (5, 30))):
         drawn.clear()
-        solution = solve(task, seed=seed, worlds=1)
+        solution = solve(task, seed=seed, worlds=1, size=size)
         assert solution.worlds > 1  # so that there were checks, which failed
         assert len(drawn) > 3
         assert len(set.union(*drawn)) == sum(map(len, drawn))
         assert drawn[-1] == {(UNSEEN_SEEDS + seed, number) for number in range(UNSEEN)}
         assert drawn[0] == {(SEARCH_SEEDS + seed, 0)}
+    drawn.clear()
+    assert solve("maze", seed=1).solved
+    assert not any(seed >= UNSEEN_SEEDS for seed, _ in set.union(*drawn))
 
 
 def test_a_program_that_only_fits_its_worlds_is_caught() -> None:
@@ -281,7 +303,7 @@ def test_without_a_hunt_worlds_stay_as_they_are() -> None:
 )
 def test_the_return_told_is_that_on_the_unseen_worlds(task: str, method: str) -> None:
     solution = solve(task, method, seed=4, budget=200)
-    assert solution.unseen_return == unseen_return(solution)
+    assert solution.unseen_return == expected_return(solution)
     assert solution.solved == (solution.unseen_return >= PERFECT)
 
 

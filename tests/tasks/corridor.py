@@ -9,11 +9,25 @@ SOLUTION = "DEF run m( WHILE c( frontIsClear c) w( move w) putMarker m)"
 
 def corridor_in(folder: Path) -> Path:
     """Put the file there that the documentation shows."""
-    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
-    assert len(blocks) == 1
     file = folder / "corridor.py"
-    file.write_text(blocks[0])
+    file.write_text(_documented()[0])
     return file
+
+
+def listed_corridor_in(folder: Path) -> Path:
+    """Put the file there with the list of initial states that the documentation shows."""
+    task, listing = _documented()
+    file = folder / "listed_corridor.py"
+    file.write_text(listing + "\n\n" + task)
+    edit(file, "    value=value,\n", "    value=value,\n    listing=states,\n")
+    return file
+
+
+def _documented() -> list[str]:
+    """The task, and its list of initial states."""
+    blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    return blocks
 
 
 def edit(file: Path, old: str, new: str) -> None:

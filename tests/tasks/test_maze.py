@@ -34,7 +34,7 @@ def test_mazes_differ() -> None:
     def different(size: tuple[int, int]) -> int:
         return len({walls.tobytes() for walls in (MAZE.worlds(1000, seed=1, size=size).ground == WALL)})
 
-    assert different((8, 8)) > 50  # of the 192 that there are on 3x3 cells
+    assert different((8, 8)) > 50  # of the 88 that carving makes on 3x3 cells
     assert different((20, 20)) == 1000
 
 
