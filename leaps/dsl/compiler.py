@@ -13,6 +13,11 @@ when the statement is reached. Two things need care:
   run at once; a REPEAT is over.
 - REPEAT counts. Two pseudo-actions, SET and LOOP, keep its counter; each leads, after at most as many
   more as loops are nested, to an action. So the time between two actions is bounded, and nothing hangs.
+
+With a limit of calls (see `leaps.karel.interpreter.Calls`), the table also says how many calls each lookup
+stands for. Then three things differ: entering a WHILE costs calls and going round doesn't, so each has a row
+of its own; so has a REPEAT of no rounds; and where the rounds left of a REPEAT do nothing, they are still
+walked through, for their calls. There are at most 19, so the time between two actions is bounded as well.
 """
 
 from typing import NamedTuple
@@ -48,6 +53,10 @@ class Compiled(NamedTuple):
     """[rows, codes] which conditions are looked at on the way to the entry, if wanted: bit 2k if the k-th
     of the program (in the order of the text) holds, bit 2k + 1 if it doesn't. Those past the 32nd are left
     out. Where a REPEAT may be over, its body's conditions count as looked at"""
+    calls: NDArray[np.int32]
+    """[rows, codes] the calls that looking up the entry stands for, if they are limited"""
+    limit: int
+    """of calls in a run, the program's own included; 0 if there is none"""
 
     @property
     def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
@@ -62,6 +71,8 @@ class Compiled(NamedTuple):
             np.cumsum([0, *(part.stop - part.start for part in rows)]),
             self.entry[programs],
             self.branches[:0],
+            np.concatenate([self.calls[:0], *(self.calls[part] for part in rows)]),
+            self.limit,
         )
 
 
@@ -74,6 +85,8 @@ _OPEN_I, _OPEN_E = int(Kind.OPEN_I), int(Kind.OPEN_E)
 _WHILE, _IF, _IFELSE, _PAD = int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE), int(Kind.PAD)
 _STATE_DEF, _STATE_END, _NO_BLOCK = int(State.DEF), int(State.END), int(Block.NONE)
 _DEEPEST = MAX_NESTING + 2
+MOST_CALLS = 10**9
+"""that a limit may allow; one lookup counts as at most one call more, so that nested loops don't overflow"""
 
 
 @jit
@@ -106,7 +119,13 @@ def accepted_length(tokens: NDArray[np.uint8], kinds: NDArray[np.uint8], stack: 
 
 @jit
 def _patch(
-    table: NDArray[np.int32], branches: NDArray[np.uint64], first: int, last: int, hole: int, target: int
+    table: NDArray[np.int32],
+    branches: NDArray[np.uint64],
+    calls: NDArray[np.int32],
+    first: int,
+    last: int,
+    hole: int,
+    target: int,
 ) -> None:
     """Let the holes of rows first..last-1 show what row `target` shows."""
     for row in range(first, last):
@@ -115,6 +134,8 @@ def _patch(
                 table[row, code] = table[target, code]
                 if branches.size > 0:
                     branches[row, code] |= branches[target, code]
+                if calls.size > 0:
+                    calls[row, code] = min(calls[row, code] + calls[target, code], MOST_CALLS + 1)
 
 
 @jit
@@ -126,23 +147,27 @@ def _compile_one(
     table: NDArray[np.int32],
     loops: NDArray[np.int32],
     branches: NDArray[np.uint64],
+    calls: NDArray[np.int32],
     after: NDArray[np.int64],
     other: NDArray[np.int64],
+    lengths: NDArray[np.int64],
 ) -> int:
     """Fill the rows of one valid program (no padding), and return the place where it begins.
 
-    `after` and `other` are stacks, an element per open block: the row of what follows the block's
-    statement, and the loop's own row or the row of the ELSE block.
+    `after`, `other` and `lengths` are stacks, an element per open block: the row of what follows the block's
+    statement; the loop's own row or the row of the ELSE block; and how many statements the block has so far.
     """
     codes = table.shape[1]
-    track = branches.size > 0
+    track, count_calls = branches.size > 0, calls.size > 0
     branches[:] = 0
+    calls[:] = 0
     rows = loop_count = 0
     condition = 0  # how many there are up to here
     for token in tokens:
         condition += kinds[token] == _WHILE or kinds[token] == _IF or kinds[token] == _IFELSE
     here = 0  # the row of what comes next
     depth = -1
+    lengths[0] = 0
     position = len(tokens) - 1
     while position >= 0:
         kind = kinds[tokens[position]]
@@ -150,6 +175,9 @@ def _compile_one(
             entry = np.int32(arguments[tokens[position]] + (here << SHIFT))
             for code in range(codes):
                 table[rows, code] = entry
+            if count_calls:
+                calls[rows] += 1
+                lengths[depth + 1] += 1
             here = rows
             rows += 1
         elif kind == _CLOSE_M:
@@ -160,6 +188,7 @@ def _compile_one(
             depth += 1
             after[depth] = here
             other[depth] = rows
+            lengths[depth + 1] = 0
             table[rows, :] = HOLE + (rows << SHIFT)  # a loop's holes are named after its row
             here = rows
             rows += 1
@@ -167,8 +196,12 @@ def _compile_one(
             depth += 1
             after[depth] = here
             other[depth] = -1
+            lengths[depth + 1] = 0
         elif kind == _OPEN_E:
             # `i) ELSE e(`: go on with the THEN block, which is followed by what follows the ELSE block.
+            if count_calls:
+                calls[here] += 2 * (lengths[depth + 1] - 1)
+                lengths[depth + 1] = 0
             other[depth] = here
             here = after[depth]
             position -= 2
@@ -178,7 +211,13 @@ def _compile_one(
             times = arguments[tokens[position - 1]]
             if times == 0:
                 here = following
+                if count_calls:
+                    table[rows], calls[rows] = table[following], calls[following] + 2
+                    here = rows
+                    rows += 1
             else:
+                if count_calls:
+                    calls[here] += 2 * (lengths[depth + 1] - 1)
                 loops[loop_count, 0] = times
                 loops[loop_count, 1] = here
                 loops[loop_count, 2] = following
@@ -186,17 +225,21 @@ def _compile_one(
                 for code in range(codes):
                     passed = table[here, code] == hole
                     ahead = table[following, code]
-                    table[end, code] = ahead if passed else LOOP + (loop_count << SHIFT)
+                    table[end, code] = ahead if passed and not count_calls else LOOP + (loop_count << SHIFT)
                     table[begin, code] = ahead if passed else SET + (loop_count << SHIFT)
+                    if count_calls:
+                        spent = times * calls[here, code] + calls[following, code] if passed else 0
+                        calls[begin, code] = min(spent + 2, MOST_CALLS + 1)
                     if track and passed:
                         looked_at = branches[here, code] | branches[following, code]
                         branches[end, code] |= looked_at
                         branches[begin, code] = looked_at
-                _patch(table, branches, end + 1, begin, hole, end)
+                _patch(table, branches, calls, end + 1, begin, hole, end)
                 rows += 1
                 loop_count += 1
                 here = begin
             depth -= 1
+            lengths[depth + 1] += 1
             position -= 2
         elif kind in (_OPEN_W, _OPEN_I):
             negated = kinds[tokens[position - 3]] != _OPEN_C
@@ -210,6 +253,8 @@ def _compile_one(
                 begin, otherwise = rows, after[depth] if other[depth] < 0 else other[depth]
                 rows += 1
             hole = HOLE + (begin << SHIFT)  # only a loop's body has any
+            if count_calls:
+                calls[here] += 2 * (lengths[depth + 1] - 1)
             for code in range(codes):
                 holds = truth[perception, code] != negated
                 source = here if holds else otherwise
@@ -217,12 +262,23 @@ def _compile_one(
                 if track:
                     branches[begin, code] = branches[source, code] | (yes if holds else no)
                 table[begin, code] = STUCK if holds and entry == hole else entry
+                if count_calls:
+                    calls[begin, code] = calls[source, code]
             if kind == _OPEN_W:
-                _patch(table, branches, begin + 1, rows, hole, begin)
+                _patch(table, branches, calls, begin + 1, rows, hole, begin)
             here = begin
+            if count_calls:
+                if kind == _OPEN_W:
+                    table[rows], calls[rows] = table[begin], calls[begin]
+                    here = rows
+                    rows += 1
+                calls[here] += 2
             depth -= 1
+            lengths[depth + 1] += 1
             position -= 7 if negated else 4
         position -= 1
+    if count_calls:
+        calls[here] += 2 * (lengths[0] - 1) + 1
     return here
 
 
@@ -235,6 +291,7 @@ def _compile_range(
     table: NDArray[np.int32],
     loops: NDArray[np.int32],
     branches: NDArray[np.uint64],
+    calls: NDArray[np.int32],
     start: NDArray[np.int64],
     entry: NDArray[np.int32],
     first: int,
@@ -243,6 +300,7 @@ def _compile_range(
     blocks = np.empty(_DEEPEST, np.int64)
     after = np.empty(_DEEPEST, np.int64)
     other = np.empty(_DEEPEST, np.int64)
+    lengths = np.empty(_DEEPEST, np.int64)
     for program in range(first, last):
         length = accepted_length(tokens[program], kinds, blocks)
         if length < 0:
@@ -257,8 +315,10 @@ def _compile_range(
             table[rows],
             loops[rows],
             branches[rows],
+            calls[rows],
             after,
             other,
+            lengths,
         )
 
 
@@ -274,15 +334,30 @@ def _row_bounds(tokens: NDArray[np.uint8], pad: int) -> NDArray[np.int64]:
     return start
 
 
+def check_calls(limit: int) -> None:
+    """Refuse a limit of calls that can't be counted up to."""
+    if not (isinstance(limit, int | np.integer) and 1 <= limit <= MOST_CALLS):
+        raise ValueError(f"the limit of calls must be from 1 to {MOST_CALLS:,}, found {limit}")
+
+
 def compile_tokens(
-    tokens: NDArray[np.uint8], language: Language, truth: NDArray[np.bool_], *, branches: bool = False
+    tokens: NDArray[np.uint8],
+    language: Language,
+    truth: NDArray[np.bool_],
+    *,
+    branches: bool = False,
+    calls: int | None = None,
 ) -> Compiled:
     """Compile a batch of programs.
 
     tokens: [programs, length] token ids, filled up with `<pad>`; a row that is not a program gets
     entry -1. truth: [perceptions, codes] which perceptions hold under which perceived code.
-    branches: keep track of the conditions that are looked at.
+    branches: keep track of the conditions that are looked at. calls: the limit of calls in a run, if any.
     """
+    if calls is not None:
+        check_calls(calls)
+        if branches:
+            raise ValueError("expected branches or a limit of calls, found both")
     if tokens.ndim != 2 or tokens.dtype != np.uint8:
         raise ValueError(
             f"tokens: expected uint8[programs, length], found {tokens.dtype}{list(tokens.shape)}"
@@ -296,13 +371,14 @@ def compile_tokens(
     table = np.empty((start[-1], truth.shape[1]), np.int32)
     loops = np.empty((start[-1], 3), np.int32)
     looked_at = np.empty((start[-1] if branches else 0, truth.shape[1]), np.uint64)
+    counted = np.empty((0 if calls is None else start[-1], truth.shape[1]), np.int32)
     entry = np.empty(len(tokens), np.int32)
     kinds, arguments = language.kinds, language.arguments
     share(
         lambda first, last: _compile_range(
-            tokens, kinds, arguments, truth, table, loops, looked_at, start, entry, first, last
+            tokens, kinds, arguments, truth, table, loops, looked_at, counted, start, entry, first, last
         ),
         len(tokens),
         grain=200,
     )
-    return Compiled(table, loops, start, entry, looked_at)
+    return Compiled(table, loops, start, entry, looked_at, counted, calls or 0)

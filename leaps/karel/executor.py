@@ -20,7 +20,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, Compiled, compile_tokens
+from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, STUCK, Compiled, compile_tokens
 from leaps.jit import address_of, function_at, jit
 from leaps.karel.interpreter import Outcome
 from leaps.karel.physics import CODES, MOVED, PICKED, PUT, TRUTH, act, perceive, strides
@@ -51,6 +51,8 @@ _NOWHERE = np.uint64(2**64 - 1)
 _FIRST_BIT = np.uint64(1)
 _FIRST_MARK = 32
 """steps after which a state is remembered, to see whether it comes again; then twice as many, and so on"""
+_NEVER_AGAIN = np.int32(STUCK)
+"""the entry of a run that has passed its limit of calls: it can't act again"""
 _HALTED, _ENDED, _CUT_OFF, _STUCK = (int(outcome) for outcome in Outcome)
 
 
@@ -79,9 +81,11 @@ def _worthless(world: World, start: World) -> float:  # noqa: ARG001
     return 0.0
 
 
-def compile_karel(tokens: NDArray[np.uint8], *, branches: bool = False) -> Compiled:
-    """Compile Karel programs from token ids, [programs, length]."""
-    return compile_tokens(tokens, LANGUAGE, TRUTH, branches=branches)
+def compile_karel(
+    tokens: NDArray[np.uint8], *, branches: bool = False, calls: int | None = None
+) -> Compiled:
+    """Compile Karel programs from token ids, [programs, length]. calls: the limit of calls in a run, if any."""
+    return compile_tokens(tokens, LANGUAGE, TRUTH, branches=branches, calls=calls)
 
 
 @dataclass(frozen=True)
@@ -147,11 +151,13 @@ def _run_range(
     cells, memory = ground.size, here.memory.size
     ahead = strides(worlds.ground.shape[2])
     table, branches, loops = compiled.table.reshape(-1), compiled.branches.reshape(-1), compiled.loops
+    calls, limit = compiled.calls.reshape(-1), compiled.limit
     counters = np.zeros(max(1, np.max(np.diff(compiled.start))), np.int64)
     marked_counters = counters.copy()
     recorded = actions.reshape(-1)
     record, race, track = recorded.size > 0, needed.size > 0, branches.size > 0
-    watched = track or used.size > 0
+    limited = limit > 0
+    watched = track or limited or used.size > 0
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
     lasting = events | PICKED | PUT  # changes of more than the pose
 
@@ -171,16 +177,21 @@ def _run_range(
         loops_used = compiled.start[program + 1] - compiled.start[program]
         place = np.uint64(compiled.entry[program])
         taken = 0
+        spent = 0  # calls
         looked_at = np.uint64(0)
         marked, marked_heading, marked_place, marked_after = _NOWHERE, heading, place, 0
         changed = False  # more than the pose, since the mark
-        next_mark = horizon if record else min(_FIRST_MARK, horizon)
+        next_mark = horizon if record or limited else min(_FIRST_MARK, horizon)
         while True:
             code = perceive(ground, markers, ahead, position, heading)
             entry = table[(rows + place) * _CODES + code]
             if watched:
                 if track:
                     looked_at |= branches[(rows + place) * _CODES + code]
+                elif limited:
+                    spent += calls[(rows + place) * _CODES + code]
+                    if spent > limit:
+                        entry = _NEVER_AGAIN
                 else:
                     used[rows + place] |= _FIRST_BIT << code
             operation = entry & OPERATION
@@ -196,11 +207,15 @@ def _run_range(
                 if watched:
                     if track:
                         looked_at |= branches[(rows + place) * _CODES + code]
+                    elif limited:
+                        spent += calls[(rows + place) * _CODES + code]
+                        if spent > limit:
+                            entry = _NEVER_AGAIN
                     else:
                         used[rows + place] |= _FIRST_BIT << code
                 operation = entry & OPERATION
             if operation >= HALT:
-                outcome = _HALTED if operation == HALT else _STUCK
+                outcome = _HALTED if operation == HALT else _CUT_OFF if limited else _STUCK
                 break
             if position == marked and heading == marked_heading and place == marked_place:
                 again = True
@@ -287,8 +302,11 @@ def run(
     shape = (compiled.count, worlds.count // max(compiled.count, 1) if own_worlds else worlds.count)
     if needed is not None and (hooks is None or needed.shape != shape[1:]):
         raise ValueError(f"needed: expected a task, and a number for each of {shape[1]} worlds")
-    if want_used and compiled.branches.size:
-        raise ValueError("expected programs compiled without branches, if the entries looked up are wanted")
+    if want_used and (compiled.branches.size or compiled.limit):
+        raise ValueError(
+            "expected programs compiled without branches and without a limit of calls, if the entries looked "
+            "up are wanted"
+        )
     outcome = np.zeros(shape, np.uint8)
     steps = np.zeros(shape, np.int32)
     returns = np.zeros(shape if hooks else (0, 0), np.float64)

@@ -65,7 +65,7 @@ class Objective:
 
     def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
         """[programs, worlds] what programs [n, length] earn, on all worlds unless others are given."""
-        compiled = compile_karel(tokens)
+        compiled = compile_karel(tokens, calls=self.task.calls)
         batches = self.batches if worlds is None else (worlds,)
         returns = [self._run(compiled, batch).returns for batch in batches]
         return np.concatenate(returns, axis=1)  # type: ignore[arg-type]
@@ -128,10 +128,10 @@ class Objective:
         """[n] mean returns; with a rival, DROPPED for those that fall behind that program on the way.
 
         Most neighbours of a good program are bad, and a few worlds tell; and many do just what it does, which
-        can be proven.
+        can be proven. With a limit of calls the proof doesn't hold, and all run in all worlds.
         """
         self.evaluations += len(tokens)
-        if rival is None:
+        if rival is None or self.task.calls is not None:
             return np.asarray(self.returns(tokens).mean(axis=1))
         known = self._about(rival)
         self._known = {rival.tobytes(): known}
