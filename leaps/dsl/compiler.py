@@ -53,8 +53,9 @@ class Compiled(NamedTuple):
     """[rows, codes] which conditions are looked at on the way to the entry, if wanted: bit 2k if the k-th
     of the program (in the order of the text) holds, bit 2k + 1 if it doesn't. Those past the 32nd are left
     out. Where a REPEAT may be over, its body's conditions count as looked at"""
-    calls: NDArray[np.int32]
-    """[rows, codes] the calls that looking up the entry stands for, if they are limited"""
+    calls: NDArray[np.int32] | None
+    """[rows, codes] the calls that looking up the entry stands for; None if they are not limited, so that
+    kernels are compiled twice, and those without a limit are as fast as if there were no such thing"""
     limit: int
     """of calls in a run, the program's own included; 0 if there is none"""
 
@@ -71,7 +72,9 @@ class Compiled(NamedTuple):
             np.cumsum([0, *(part.stop - part.start for part in rows)]),
             self.entry[programs],
             self.branches[:0],
-            np.concatenate([self.calls[:0], *(self.calls[part] for part in rows)]),
+            None
+            if self.calls is None
+            else np.concatenate([self.calls[:0], *(self.calls[part] for part in rows)]),
             self.limit,
         )
 
@@ -121,7 +124,7 @@ def accepted_length(tokens: NDArray[np.uint8], kinds: NDArray[np.uint8], stack: 
 def _patch(
     table: NDArray[np.int32],
     branches: NDArray[np.uint64],
-    calls: NDArray[np.int32],
+    calls: NDArray[np.int32] | None,
     first: int,
     last: int,
     hole: int,
@@ -134,7 +137,7 @@ def _patch(
                 table[row, code] = table[target, code]
                 if branches.size > 0:
                     branches[row, code] |= branches[target, code]
-                if calls.size > 0:
+                if calls is not None:
                     calls[row, code] = min(calls[row, code] + calls[target, code], MOST_CALLS + 1)
 
 
@@ -147,7 +150,7 @@ def _compile_one(
     table: NDArray[np.int32],
     loops: NDArray[np.int32],
     branches: NDArray[np.uint64],
-    calls: NDArray[np.int32],
+    calls: NDArray[np.int32] | None,
     after: NDArray[np.int64],
     other: NDArray[np.int64],
     lengths: NDArray[np.int64],
@@ -158,9 +161,10 @@ def _compile_one(
     statement; the loop's own row or the row of the ELSE block; and how many statements the block has so far.
     """
     codes = table.shape[1]
-    track, count_calls = branches.size > 0, calls.size > 0
+    track = branches.size > 0
     branches[:] = 0
-    calls[:] = 0
+    if calls is not None:
+        calls[:] = 0
     rows = loop_count = 0
     condition = 0  # how many there are up to here
     for token in tokens:
@@ -175,7 +179,7 @@ def _compile_one(
             entry = np.int32(arguments[tokens[position]] + (here << SHIFT))
             for code in range(codes):
                 table[rows, code] = entry
-            if count_calls:
+            if calls is not None:
                 calls[rows] += 1
                 lengths[depth + 1] += 1
             here = rows
@@ -188,7 +192,8 @@ def _compile_one(
             depth += 1
             after[depth] = here
             other[depth] = rows
-            lengths[depth + 1] = 0
+            if calls is not None:
+                lengths[depth + 1] = 0
             table[rows, :] = HOLE + (rows << SHIFT)  # a loop's holes are named after its row
             here = rows
             rows += 1
@@ -196,10 +201,11 @@ def _compile_one(
             depth += 1
             after[depth] = here
             other[depth] = -1
-            lengths[depth + 1] = 0
+            if calls is not None:
+                lengths[depth + 1] = 0
         elif kind == _OPEN_E:
             # `i) ELSE e(`: go on with the THEN block, which is followed by what follows the ELSE block.
-            if count_calls:
+            if calls is not None:
                 calls[here] += 2 * (lengths[depth + 1] - 1)
                 lengths[depth + 1] = 0
             other[depth] = here
@@ -211,12 +217,12 @@ def _compile_one(
             times = arguments[tokens[position - 1]]
             if times == 0:
                 here = following
-                if count_calls:
+                if calls is not None:
                     table[rows], calls[rows] = table[following], calls[following] + 2
                     here = rows
                     rows += 1
             else:
-                if count_calls:
+                if calls is not None:
                     calls[here] += 2 * (lengths[depth + 1] - 1)
                 loops[loop_count, 0] = times
                 loops[loop_count, 1] = here
@@ -225,21 +231,25 @@ def _compile_one(
                 for code in range(codes):
                     passed = table[here, code] == hole
                     ahead = table[following, code]
-                    table[end, code] = ahead if passed and not count_calls else LOOP + (loop_count << SHIFT)
+                    table[end, code] = ahead if passed else LOOP + (loop_count << SHIFT)
                     table[begin, code] = ahead if passed else SET + (loop_count << SHIFT)
-                    if count_calls:
-                        spent = times * calls[here, code] + calls[following, code] if passed else 0
-                        calls[begin, code] = min(spent + 2, MOST_CALLS + 1)
                     if track and passed:
                         looked_at = branches[here, code] | branches[following, code]
                         branches[end, code] |= looked_at
                         branches[begin, code] = looked_at
+                if calls is not None:
+                    for code in range(codes):
+                        passed = table[here, code] == hole
+                        spent = times * calls[here, code] + calls[following, code] if passed else 0
+                        calls[begin, code] = min(2 + spent, MOST_CALLS + 1)
+                        table[end, code] = LOOP + (loop_count << SHIFT)
                 _patch(table, branches, calls, end + 1, begin, hole, end)
                 rows += 1
                 loop_count += 1
                 here = begin
             depth -= 1
-            lengths[depth + 1] += 1
+            if calls is not None:
+                lengths[depth + 1] += 1
             position -= 2
         elif kind in (_OPEN_W, _OPEN_I):
             negated = kinds[tokens[position - 3]] != _OPEN_C
@@ -253,7 +263,7 @@ def _compile_one(
                 begin, otherwise = rows, after[depth] if other[depth] < 0 else other[depth]
                 rows += 1
             hole = HOLE + (begin << SHIFT)  # only a loop's body has any
-            if count_calls:
+            if calls is not None:
                 calls[here] += 2 * (lengths[depth + 1] - 1)
             for code in range(codes):
                 holds = truth[perception, code] != negated
@@ -262,24 +272,34 @@ def _compile_one(
                 if track:
                     branches[begin, code] = branches[source, code] | (yes if holds else no)
                 table[begin, code] = STUCK if holds and entry == hole else entry
-                if count_calls:
+            if calls is not None:
+                for code in range(codes):
+                    source = here if truth[perception, code] != negated else otherwise
                     calls[begin, code] = calls[source, code]
             if kind == _OPEN_W:
                 _patch(table, branches, calls, begin + 1, rows, hole, begin)
             here = begin
-            if count_calls:
+            if calls is not None:
                 if kind == _OPEN_W:
                     table[rows], calls[rows] = table[begin], calls[begin]
                     here = rows
                     rows += 1
                 calls[here] += 2
             depth -= 1
-            lengths[depth + 1] += 1
+            if calls is not None:
+                lengths[depth + 1] += 1
             position -= 7 if negated else 4
         position -= 1
-    if count_calls:
+    if calls is not None:
         calls[here] += 2 * (lengths[0] - 1) + 1
     return here
+
+
+@jit
+def _rows_of(calls: NDArray[np.int32] | None, rows: slice) -> NDArray[np.int32] | None:
+    if calls is None:
+        return None
+    return calls[rows]
 
 
 @jit
@@ -291,7 +311,7 @@ def _compile_range(
     table: NDArray[np.int32],
     loops: NDArray[np.int32],
     branches: NDArray[np.uint64],
-    calls: NDArray[np.int32],
+    calls: NDArray[np.int32] | None,
     start: NDArray[np.int64],
     entry: NDArray[np.int32],
     first: int,
@@ -315,7 +335,7 @@ def _compile_range(
             table[rows],
             loops[rows],
             branches[rows],
-            calls[rows],
+            _rows_of(calls, rows),
             after,
             other,
             lengths,
@@ -371,7 +391,7 @@ def compile_tokens(
     table = np.empty((start[-1], truth.shape[1]), np.int32)
     loops = np.empty((start[-1], 3), np.int32)
     looked_at = np.empty((start[-1] if branches else 0, truth.shape[1]), np.uint64)
-    counted = np.empty((0 if calls is None else start[-1], truth.shape[1]), np.int32)
+    counted = None if calls is None else np.empty_like(table)
     entry = np.empty(len(tokens), np.int32)
     kinds, arguments = language.kinds, language.arguments
     share(

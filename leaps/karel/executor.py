@@ -81,10 +81,8 @@ def _worthless(world: World, start: World) -> float:  # noqa: ARG001
     return 0.0
 
 
-def compile_karel(
-    tokens: NDArray[np.uint8], *, branches: bool = False, calls: int | None = None
-) -> Compiled:
-    """Compile Karel programs from token ids, [programs, length]. calls: the limit of calls in a run, if any."""
+def compile_karel(tokens: NDArray[np.uint8], *, branches: bool = False, calls: int | None = None) -> Compiled:
+    """Compile Karel programs from token ids, [programs, length]; see `compile_tokens`."""
     return compile_tokens(tokens, LANGUAGE, TRUTH, branches=branches, calls=calls)
 
 
@@ -120,6 +118,7 @@ GRAIN = 256
 @jit
 def _run_range(
     compiled: Compiled,
+    calls: NDArray[np.int32] | None,
     worlds: Worlds,
     horizon: int,
     hooks: Hooks,
@@ -151,13 +150,12 @@ def _run_range(
     cells, memory = ground.size, here.memory.size
     ahead = strides(worlds.ground.shape[2])
     table, branches, loops = compiled.table.reshape(-1), compiled.branches.reshape(-1), compiled.loops
-    calls, limit = compiled.calls.reshape(-1), compiled.limit
     counters = np.zeros(max(1, np.max(np.diff(compiled.start))), np.int64)
     marked_counters = counters.copy()
     recorded = actions.reshape(-1)
     record, race, track = recorded.size > 0, needed.size > 0, branches.size > 0
-    limited = limit > 0
-    watched = track or limited or used.size > 0
+    watched = track or used.size > 0
+    limit = compiled.limit
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
     lasting = events | PICKED | PUT  # changes of more than the pose
 
@@ -181,19 +179,19 @@ def _run_range(
         looked_at = np.uint64(0)
         marked, marked_heading, marked_place, marked_after = _NOWHERE, heading, place, 0
         changed = False  # more than the pose, since the mark
-        next_mark = horizon if record or limited else min(_FIRST_MARK, horizon)
+        next_mark = horizon if record or limit > 0 else min(_FIRST_MARK, horizon)
         while True:
             code = perceive(ground, markers, ahead, position, heading)
             entry = table[(rows + place) * _CODES + code]
             if watched:
                 if track:
                     looked_at |= branches[(rows + place) * _CODES + code]
-                elif limited:
-                    spent += calls[(rows + place) * _CODES + code]
-                    if spent > limit:
-                        entry = _NEVER_AGAIN
                 else:
                     used[rows + place] |= _FIRST_BIT << code
+            if calls is not None:
+                spent += calls[(rows + place) * _CODES + code]
+                if spent > limit:
+                    entry = _NEVER_AGAIN
             operation = entry & OPERATION
             while operation >= SET:
                 loop = np.uint64(entry >> SHIFT)
@@ -207,15 +205,17 @@ def _run_range(
                 if watched:
                     if track:
                         looked_at |= branches[(rows + place) * _CODES + code]
-                    elif limited:
-                        spent += calls[(rows + place) * _CODES + code]
-                        if spent > limit:
-                            entry = _NEVER_AGAIN
                     else:
                         used[rows + place] |= _FIRST_BIT << code
+                if calls is not None:
+                    spent += calls[(rows + place) * _CODES + code]
+                    if spent > limit:
+                        entry = _NEVER_AGAIN
                 operation = entry & OPERATION
             if operation >= HALT:
-                outcome = _HALTED if operation == HALT else _CUT_OFF if limited else _STUCK
+                outcome = _HALTED if operation == HALT else _STUCK
+                if calls is not None and operation != HALT:
+                    outcome = _CUT_OFF  # it goes round until the limit is passed
                 break
             if position == marked and heading == marked_heading and place == marked_place:
                 again = True
@@ -302,11 +302,8 @@ def run(
     shape = (compiled.count, worlds.count // max(compiled.count, 1) if own_worlds else worlds.count)
     if needed is not None and (hooks is None or needed.shape != shape[1:]):
         raise ValueError(f"needed: expected a task, and a number for each of {shape[1]} worlds")
-    if want_used and (compiled.branches.size or compiled.limit):
-        raise ValueError(
-            "expected programs compiled without branches and without a limit of calls, if the entries looked "
-            "up are wanted"
-        )
+    if want_used and compiled.branches.size:
+        raise ValueError("expected programs compiled without branches, if the entries looked up are wanted")
     outcome = np.zeros(shape, np.uint8)
     steps = np.zeros(shape, np.int32)
     returns = np.zeros(shape if hooks else (0, 0), np.float64)
@@ -316,12 +313,14 @@ def run(
     tried = np.zeros(0 if needed is None else shape[0], np.int64)
     final = Worlds.empty(shape[0] * shape[1] if want_final else 0, worlds.size, worlds.memory.shape[1])
     called = hooks or no_task()
+    calls = None if compiled.calls is None else compiled.calls.reshape(-1)
     least = np.zeros(0) if needed is None else needed
     # What a program has earned or used is for one thread to say.
     whole = max(shape[1], 1) if want_used or needed is not None else 1
     share(
         lambda first, last: _run_range(
             compiled,
+            calls,
             worlds,
             horizon,
             called,

@@ -283,8 +283,8 @@ def explain(
 ) -> Reasons:
     """Find the statement of each of so many steps, and the tests that led there.
 
-    whole: whether these are all the steps of a rollout that came to this outcome. calls: the limit of calls in
-    the rollout, if any.
+    whole: whether these are all the steps of a rollout that came to this outcome. calls: the limit of calls
+    in the rollout, if any.
     """
     recalled = _Recalled(program, codes.tolist())
     statements: list[int] = []

@@ -113,7 +113,7 @@ class Task:
     actions: int | None = None
     """that a rollout may take; ten times the cells of the grid, if not given"""
     calls: int | None = None
-    """limit of calls in the run of a program, in place of one of actions; see `leaps.karel.interpreter.Calls`"""
+    """limit of calls in a program's run, in place of one of actions; see `leaps.karel.interpreter.Calls`"""
     configuration: Callable[[World], int] = configuration_zero
     """number the initial configurations (0 to 2^configuration_bits − 1), for `seen`"""
     configuration_bits: Callable[[tuple[int, int]], int] | None = None

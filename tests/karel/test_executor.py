@@ -24,14 +24,15 @@ from tests.karel.tricky import PORTAL, TRICKY
 from tests.strategies import programs, same, worlds
 
 
-def executed(program: Program | str, world: World, horizon: int) -> Rollouts:
-    return run(compile_programs(program), Worlds.stack([world]), horizon, want_actions=True, want_final=True)
+def executed(program: Program | str, world: World, horizon: int, calls: int | None = None) -> Rollouts:
+    compiled = compile_programs(program, calls=calls)
+    return run(compiled, Worlds.stack([world]), horizon, want_actions=True, want_final=True)
 
 
-def assert_twins_agree(program: Program, world: World, horizon: int) -> None:
-    fast = executed(program, world, horizon)
+def assert_twins_agree(program: Program, world: World, horizon: int, calls: int | None = None) -> None:
+    fast = executed(program, world, horizon, calls)
     final = world.clone()
-    course = Run(program, final, horizon)
+    course = Run(program, final, horizon, calls=calls)
     actions = [step.action for step in course]
     assert fast.actions is not None
     assert fast.final is not None
@@ -48,6 +49,33 @@ def test_executor_and_interpreter_agree_on_any_program_world_and_horizon(
     program: Program, world: World, horizon: int
 ) -> None:
     assert_twins_agree(program, world, horizon)
+
+
+@settings(max_examples=600)
+@given(programs, worlds(), st.integers(0, 120), st.one_of(st.integers(1, 60), st.sampled_from([220, 1000])))
+def test_executor_and_interpreter_agree_with_any_limit_of_calls(
+    program: Program, world: World, horizon: int, calls: int
+) -> None:
+    assert_twins_agree(program, world, horizon, calls)
+
+
+@settings(max_examples=200)
+@given(programs, worlds())
+def test_each_action_takes_the_same_number_of_calls_for_executor_and_interpreter(
+    program: Program, world: World
+) -> None:
+    for calls in range(1, 41):
+        assert_twins_agree(program, world, 40, calls)
+
+
+@pytest.mark.parametrize("calls", [20, 220])
+def test_executor_and_interpreter_agree_on_the_papers_random_programs_with_a_limit_of_calls(
+    calls: int,
+) -> None:
+    tokens = sample_programs(LANGUAGE, PROGRAMS, 1500, seed=13, max_length=100)
+    starts = random_worlds(1500, seed=14)
+    for row, ids in enumerate(tokens):
+        assert_twins_agree(build(LANGUAGE.decode(ids)), starts.world(row), 220, calls)
 
 
 def test_executor_and_interpreter_agree_on_the_papers_random_programs() -> None:
