@@ -14,10 +14,13 @@ when the statement is reached. Two things need care:
 - REPEAT counts. Two pseudo-actions, SET and LOOP, keep its counter; each leads, after at most as many
   more as loops are nested, to an action. So the time between two actions is bounded, and nothing hangs.
 
-With a limit of calls (see `leaps.karel.interpreter.Calls`), the table also says how many calls each lookup
-stands for. Then three things differ: entering a WHILE costs calls and going round doesn't, so each has a row
-of its own; so has a REPEAT of no rounds; and where the rounds left of a REPEAT do nothing, they are still
-walked through, for their calls. There are at most 19, so the time between two actions is bounded as well.
+With a limit of calls (see `leaps.karel.interpreter.Calls`), the table also has the number of calls that each
+lookup stands for. Then three things differ:
+
+- Entering a WHILE costs calls, the later rounds don't. So there are two rows, one for each.
+- A REPEAT of no rounds costs calls, too, and has a row.
+- Where the remaining rounds of a REPEAT do nothing, they are still counted through, because their calls
+  count. There are at most 19 for each open loop, so the time between two actions is still bounded.
 """
 
 from typing import NamedTuple
@@ -54,8 +57,8 @@ class Compiled(NamedTuple):
     of the program (in the order of the text) holds, bit 2k + 1 if it doesn't. Those past the 32nd are left
     out. Where a REPEAT may be over, its body's conditions count as looked at"""
     calls: NDArray[np.int32] | None
-    """[rows, codes] the calls that looking up the entry stands for; None if they are not limited, so that
-    kernels are compiled twice, and those without a limit are as fast as if there were no such thing"""
+    """[rows, codes] calls that looking up the entry stands for; None without a limit. (None, not an empty
+    array: numba then compiles the kernels a second time, and those without a limit lose no speed.)"""
     limit: int
     """of calls in a run, the program's own included; 0 if there is none"""
 
@@ -372,7 +375,8 @@ def compile_tokens(
 
     tokens: [programs, length] token ids, filled up with `<pad>`; a row that is not a program gets
     entry -1. truth: [perceptions, codes] which perceptions hold under which perceived code.
-    branches: keep track of the conditions that are looked at. calls: the limit of calls in a run, if any.
+    branches: keep track of the conditions that are looked at. calls: limit of calls in a run; not together
+    with branches.
     """
     if calls is not None:
         check_calls(calls)
@@ -401,4 +405,4 @@ def compile_tokens(
         len(tokens),
         grain=200,
     )
-    return Compiled(table, loops, start, entry, looked_at, counted, calls or 0)
+    return Compiled(table, loops, start, entry, looked_at, counted, int(calls or 0))

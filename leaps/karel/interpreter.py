@@ -57,9 +57,13 @@ class CallLimitError(Exception):
 class Calls:
     """Count the internal function calls that the paper authors' interpreter would make.
 
-    A program is 1 call, an action 1, any other statement 2. In a block, each statement after the first adds
-    2: their parser nests a sequence in pairs, from the left, and all pairs are entered before the first
-    statement runs. What a loop repeats are the calls of its body; looking at a condition is none.
+    A program is 1 call, an action 1, any other statement 2. A block of k statements adds 2 (k - 1), before
+    its first statement runs: the authors' parser nests a sequence in pairs from the left, and their
+    interpreter enters all pairs first. Each round of a loop costs what its body costs; a condition is free.
+
+    Actions and final worlds are exactly the authors'. One outcome has another name: their interpreter does
+    not check its count after a REPEAT of no rounds. If that ends the program one call past the limit, they
+    say that it halted; here it is cut off.
     """
 
     def __init__(self, limit: int | None = None) -> None:
