@@ -416,7 +416,8 @@ def conform(
     """Check the executor and the interpreter against recorded runs.
 
     Two kinds of record are known: traces (program, grid, agent, actions, halted, final_grid, final_agent) and
-    task runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees.
+    task runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees. Traces are run with
+    the limit of the paper authors' interpreter, 220 internal calls; task runs have no limit of calls.
     """
     count, disagreements = check_records(file)
     agree = count - len(disagreements)
