@@ -122,17 +122,18 @@ def encode(text: str, language: Language = LANGUAGE) -> NDArray[np.uint8]:
     return tokens
 
 
-def compile_programs(programs: Programs) -> Compiled:
-    """Compile programs in whatever form they come."""
+def compile_programs(programs: Programs, *, calls: int | None = None) -> Compiled:
+    """Compile programs in whatever form they come. calls: the limit of calls in a run, if any."""
     if isinstance(programs, np.ndarray):
-        return compile_karel(programs)
+        return compile_karel(programs, calls=calls)
     listed = [programs] if isinstance(programs, str | Program) else list(programs)
     if not listed:
         raise ValueError("expected at least one program, found none")
     compiled = compile_karel(
         LANGUAGE.batch(
             [encode(item) if isinstance(item, str) else LANGUAGE.encode(tokens_of(item)) for item in listed]
-        )
+        ),
+        calls=calls,
     )
     if (compiled.entry < 0).any():
         wrong = listed[int((compiled.entry < 0).argmax())]
@@ -166,7 +167,15 @@ def evaluate(
     task = get(task) if isinstance(task, str) else task
     size = task.check_size(size)
     worlds, weights = _starts(task, episodes, seed, size, first, prefer_exact)
-    compiled = programs if isinstance(programs, Compiled) else compile_programs(programs)
+    if isinstance(programs, Compiled):
+        compiled = programs
+        if compiled.limit != (task.calls or 0):
+            raise ValueError(
+                f"{task.name}: expected programs compiled with calls={task.calls}, "
+                f"found {compiled.limit or None}"
+            )
+    else:
+        compiled = compile_programs(programs, calls=task.calls)
     rollouts = run(compiled, worlds, task.horizon(size) if horizon is None else horizon, task.hooks)
     assert rollouts.returns is not None
     task.check_values(rollouts.returns)

@@ -113,6 +113,7 @@ class Simulation:
     def __init__(
         self, task: Task, count: int, size: tuple[int, int] | None = None, horizon: int | None = None
     ) -> None:
+        task.check_policies()
         self.task = task
         self.size = task.check_size(size)
         self.horizon = task.horizon(self.size) if horizon is None else horizon

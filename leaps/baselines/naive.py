@@ -115,7 +115,8 @@ def task_score(task: Task, worlds: Worlds) -> Score:
     """Score programs by their mean return on these worlds of a task."""
 
     def score(tokens: NDArray[np.uint8]) -> tuple[NDArray[np.float64], int]:
-        rollouts = run(compile_karel(tokens), worlds, task.horizon(worlds.size), task.hooks)
+        compiled = compile_karel(tokens, calls=task.calls)
+        rollouts = run(compiled, worlds, task.horizon(worlds.size), task.hooks)
         assert rollouts.returns is not None
         task.check_values(rollouts.returns)
         return np.asarray(rollouts.returns.mean(axis=1)), _used(rollouts)

@@ -288,6 +288,7 @@ class VIPERTrainer:
         self.task, self.teacher, self.config, self.seed = task, teacher, config, seed
         self.teacher_name = teacher_name
         """part of the settings, so that a training doesn't go on with another teacher"""
+        task.check_policies()
         self.size = task.check_size(size)
         teacher.check(task, self.size)
         self._length = min(config.length, task.horizon(self.size))

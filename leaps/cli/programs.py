@@ -44,6 +44,9 @@ def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
     """List the ten tasks, each with a picture of an initial state.
 
     The first six are the paper's, the other four are harder. Their names go into [b]--task[/b].
+
+    Append [b]~100[/b] to a name to limit rollouts to 100 actions, or [b]~220calls[/b] to stop programs
+    after 220 internal calls, as the paper authors' interpreter does.
     """
     initial = {name: task.worlds(1, seed).world(0) for name, task in tasks.TASKS.items()}
     if json_:
@@ -269,10 +272,12 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
         table.add_row("lowest", f"{returns.min():.3f} in {kind} {worst}{see}")
     mean_steps = float(result.average(result.rollouts.steps)[0])
     table.add_row("steps", f"{mean_steps:.1f} on average, at most {steps.max():,}")
+    task = result.task
+    limit = f"{task.horizon(result.size):,} steps" if task.calls is None else f"{task.calls:,} calls"
     words = {
         Outcome.HALTED: "halted by themselves",
         Outcome.ENDED: "were decided by the task",
-        Outcome.CUT_OFF: f"were cut off after {result.task.horizon(result.size):,} steps",
+        Outcome.CUT_OFF: f"were cut off after {limit}",
         Outcome.STUCK: "got stuck in a loop that can't act any more",
     }
     label = "states" if exact else "episodes"
@@ -288,7 +293,8 @@ def first_episode(shown: Program | Policy, result: Evaluation) -> list[World]:
     """All states of the first episode."""
     task, world = result.task, result.worlds.world(0)
     if isinstance(shown, Program):
-        return frames_of_program(world, compile_programs(shown), task.horizon(result.size), task.hooks)
+        compiled = compile_programs(shown, calls=task.calls)
+        return frames_of_program(world, compiled, task.horizon(result.size), task.hooks)
     assert result.rollouts.actions is not None
     return frames_of_actions(world, result.rollouts.actions[0, 0], task.hooks)
 
@@ -392,10 +398,12 @@ def trace(
             }
         )
         return
+    by_calls = wanted.calls is not None and course.steps < horizon
+    limit = f"{wanted.calls:,} calls" if by_calls else f"{horizon:,} actions"
     endings = {
         Outcome.HALTED: "the program ends",
         Outcome.ENDED: "the task is decided",
-        Outcome.CUT_OFF: f"stopped after {horizon:,} actions",
+        Outcome.CUT_OFF: f"stopped after {limit}",
         Outcome.STUCK: "a loop goes round without acting, for good",
     }
     out.print()
@@ -470,7 +478,8 @@ def conform(
     """Check the executor and the interpreter against recorded runs.
 
     Two kinds of record are known: traces (program, grid, agent, actions, halted, final_grid, final_agent) and
-    task runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees.
+    task runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees. Traces are run with
+    the limit of the paper authors' interpreter, 220 internal calls; task runs have no limit of calls.
     """
     count, disagreements = check_records(file)
     agree = count - len(disagreements)

@@ -20,7 +20,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, Compiled, compile_tokens
+from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, STUCK, Compiled, compile_tokens
 from leaps.jit import address_of, function_at, jit
 from leaps.karel.interpreter import Outcome
 from leaps.karel.physics import CODES, MOVED, PICKED, PUT, TRUTH, act, perceive, strides
@@ -51,6 +51,8 @@ _NOWHERE = np.uint64(2**64 - 1)
 _FIRST_BIT = np.uint64(1)
 _FIRST_MARK = 32
 """steps after which a state is remembered, to see whether it comes again; then twice as many, and so on"""
+_NEVER_AGAIN = np.int32(STUCK)
+"""the entry of a run that has passed its limit of calls: it can't act again"""
 _HALTED, _ENDED, _CUT_OFF, _STUCK = (int(outcome) for outcome in Outcome)
 
 
@@ -79,9 +81,9 @@ def _worthless(world: World, start: World) -> float:  # noqa: ARG001
     return 0.0
 
 
-def compile_karel(tokens: NDArray[np.uint8], *, branches: bool = False) -> Compiled:
-    """Compile Karel programs from token ids, [programs, length]."""
-    return compile_tokens(tokens, LANGUAGE, TRUTH, branches=branches)
+def compile_karel(tokens: NDArray[np.uint8], *, branches: bool = False, calls: int | None = None) -> Compiled:
+    """Compile Karel programs from token ids, [programs, length]; see `compile_tokens`."""
+    return compile_tokens(tokens, LANGUAGE, TRUTH, branches=branches, calls=calls)
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ GRAIN = 256
 @jit
 def _run_range(
     compiled: Compiled,
+    calls: NDArray[np.int32] | None,
     worlds: Worlds,
     horizon: int,
     hooks: Hooks,
@@ -152,6 +155,7 @@ def _run_range(
     recorded = actions.reshape(-1)
     record, race, track = recorded.size > 0, needed.size > 0, branches.size > 0
     watched = track or used.size > 0
+    limit = compiled.limit
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
     lasting = events | PICKED | PUT  # changes of more than the pose
 
@@ -171,10 +175,11 @@ def _run_range(
         loops_used = compiled.start[program + 1] - compiled.start[program]
         place = np.uint64(compiled.entry[program])
         taken = 0
+        spent = 0  # calls
         looked_at = np.uint64(0)
         marked, marked_heading, marked_place, marked_after = _NOWHERE, heading, place, 0
         changed = False  # more than the pose, since the mark
-        next_mark = horizon if record else min(_FIRST_MARK, horizon)
+        next_mark = horizon if record or limit > 0 else min(_FIRST_MARK, horizon)
         while True:
             code = perceive(ground, markers, ahead, position, heading)
             entry = table[(rows + place) * _CODES + code]
@@ -183,6 +188,10 @@ def _run_range(
                     looked_at |= branches[(rows + place) * _CODES + code]
                 else:
                     used[rows + place] |= _FIRST_BIT << code
+            if calls is not None:
+                spent += calls[(rows + place) * _CODES + code]
+                if spent > limit:
+                    entry = _NEVER_AGAIN
             operation = entry & OPERATION
             while operation >= SET:
                 loop = np.uint64(entry >> SHIFT)
@@ -198,9 +207,15 @@ def _run_range(
                         looked_at |= branches[(rows + place) * _CODES + code]
                     else:
                         used[rows + place] |= _FIRST_BIT << code
+                if calls is not None:
+                    spent += calls[(rows + place) * _CODES + code]
+                    if spent > limit:
+                        entry = _NEVER_AGAIN
                 operation = entry & OPERATION
             if operation >= HALT:
                 outcome = _HALTED if operation == HALT else _STUCK
+                if calls is not None and operation != HALT:
+                    outcome = _CUT_OFF  # it goes round until the limit is passed
                 break
             if position == marked and heading == marked_heading and place == marked_place:
                 again = True
@@ -298,12 +313,14 @@ def run(
     tried = np.zeros(0 if needed is None else shape[0], np.int64)
     final = Worlds.empty(shape[0] * shape[1] if want_final else 0, worlds.size, worlds.memory.shape[1])
     called = hooks or no_task()
+    calls = None if compiled.calls is None else compiled.calls.reshape(-1)
     least = np.zeros(0) if needed is None else needed
     # What a program has earned or used is for one thread to say.
     whole = max(shape[1], 1) if want_used or needed is not None else 1
     share(
         lambda first, last: _run_range(
             compiled,
+            calls,
             worlds,
             horizon,
             called,

@@ -20,7 +20,7 @@ class Outcome(IntEnum):
     ENDED = 1
     """the world ended it: Karel stepped on an exit, or the task was decided"""
     CUT_OFF = 2
-    """the horizon was reached"""
+    """the horizon, or the limit of calls, was reached"""
     STUCK = 3
     """a loop can never act again, nor end"""
 
@@ -50,43 +50,73 @@ class StuckError(Exception):
     """A WHILE went round without acting: nothing can change any more."""
 
 
+class CallLimitError(Exception):
+    """The limit of calls was passed."""
+
+
+class Calls:
+    """Count the internal function calls that the paper authors' interpreter would make.
+
+    A program is 1 call, an action 1, any other statement 2. A block of k statements adds 2 (k - 1), before
+    its first statement runs: the authors' parser nests a sequence in pairs from the left, and their
+    interpreter enters all pairs first. Each round of a loop costs what its body costs; a condition is free.
+
+    Actions and final worlds are exactly the authors'. One outcome has another name: their interpreter does
+    not check its count after a REPEAT of no rounds. If that ends the program one call past the limit, they
+    say that it halted; here it is cut off.
+    """
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.spent = 1  # the program itself
+
+    def spend(self, calls: int) -> None:
+        """Add calls, and raise a `CallLimitError` if they are too many."""
+        self.spent += calls
+        if self.limit is not None and self.spent > self.limit:
+            raise CallLimitError
+
+
 Look = Callable[[Conditional], bool]
 """look whether the condition of a statement holds, now"""
 
 
 def actions_of(
-    block: Block, look: Look, path: tuple[Statement, ...] = ()
+    block: Block, look: Look, calls: Calls, path: tuple[Statement, ...] = ()
 ) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
     """The actions that a block comes to, in order, each with the statements around it.
 
     Each is done before the next is asked for, as what is seen then decides how it goes on.
     """
+    calls.spend(2 * (len(block) - 1))
     for statement in block:
+        calls.spend(1 if isinstance(statement, Action) else 2)
         inside = (*path, statement)
         match statement:
             case Action():
                 yield statement, path
             case If(body=body):
                 if look(statement):
-                    yield from actions_of(body, look, inside)
+                    yield from actions_of(body, look, calls, inside)
             case IfElse(body=body, orelse=orelse):
-                yield from actions_of(body if look(statement) else orelse, look, inside)
+                yield from actions_of(body if look(statement) else orelse, look, calls, inside)
             case While(body=body):
                 while look(statement):
                     acted = False
-                    for action in actions_of(body, look, inside):
+                    for action in actions_of(body, look, calls, inside):
                         acted = True
                         yield action
                     if not acted:
                         raise StuckError
             case Repeat(times, body):
-                for _ in range(times):
-                    acted = False
-                    for action in actions_of(body, look, inside):
+                for rounds_left in reversed(range(times)):
+                    acted, before = False, calls.spent
+                    for action in actions_of(body, look, calls, inside):
                         acted = True
                         yield action
-                    if not acted:
-                        break  # so it never will: going round again changes nothing
+                    if not acted:  # so it never will: going round again only spends calls
+                        calls.spend(rounds_left * (calls.spent - before))
+                        break
 
 
 def perceived(world: World) -> int:
@@ -126,11 +156,20 @@ class Run:
     """
 
     def __init__(
-        self, program: Program, world: World, horizon: int, react: Reaction | None = None, events: int = 0
+        self,
+        program: Program,
+        world: World,
+        horizon: int,
+        react: Reaction | None = None,
+        events: int = 0,
+        *,
+        calls: int | None = None,
     ) -> None:
         self.program = program
         self.world = world
         self.horizon = horizon
+        self.calls = calls
+        """the limit of calls (see `Calls`), if there is one"""
         self.react = react
         self.events = events
         self.steps = 0
@@ -140,7 +179,7 @@ class Run:
 
     def __iter__(self) -> Iterator[Step]:
         try:
-            for statement, path in actions_of(self.program.body, self.look):
+            for statement, path in actions_of(self.program.body, self.look, Calls(self.calls)):
                 if self.steps == self.horizon:
                     self.outcome = Outcome.CUT_OFF
                     return
@@ -159,8 +198,11 @@ class Run:
                 if ended:
                     self.outcome = Outcome.ENDED
                     return
+        except CallLimitError:
+            self.outcome = Outcome.CUT_OFF
         except StuckError:
-            self.outcome = Outcome.STUCK
+            # With a limit of calls, the loop goes round until that is passed.
+            self.outcome = Outcome.STUCK if self.calls is None else Outcome.CUT_OFF
 
     def look(self, statement: Conditional) -> bool:
         result = holds(statement.condition, self.world)

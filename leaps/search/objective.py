@@ -68,7 +68,7 @@ class Objective:
     def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
         """[programs, worlds] the returns of programs [n, length], on all worlds unless others are given."""
         self.evaluations += len(tokens)
-        compiled = compile_karel(tokens)
+        compiled = compile_karel(tokens, calls=self.task.calls)
         batches = self.batches if worlds is None else (worlds,)
         returns = [self._run(compiled, batch).returns for batch in batches]
         return np.concatenate(returns, axis=1)  # type: ignore[arg-type]
@@ -131,9 +131,9 @@ class Objective:
         """[n] mean returns; with an incumbent, DROPPED for those that fall behind that program on the way.
 
         Most neighbours of a good program are bad, and a few worlds tell; and many do just what it does, which
-        can be proven.
+        can be proven. With a limit of calls the proof doesn't hold, and all run in all worlds.
         """
-        if incumbent is None:
+        if incumbent is None or self.task.calls is not None:
             return np.asarray(self.returns(tokens).mean(axis=1))
         self.evaluations += len(tokens)
         known = self._about(incumbent)

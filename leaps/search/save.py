@@ -36,7 +36,6 @@ def save_solution(solution: Solution, folder: Path) -> None:
     write_atomically(folder / HISTORY_FILE, lines.encode())
     shown = evaluate(program, solution.task, episodes=1, seed=solution.config.seed, size=solution.config.size)
     task = shown.task
-    frames = frames_of_program(
-        shown.worlds.world(0), compile_programs(program), task.horizon(shown.size), task.hooks
-    )
+    compiled = compile_programs(program, calls=task.calls)
+    frames = frames_of_program(shown.worlds.world(0), compiled, task.horizon(shown.size), task.hooks)
     save_gif(frames, folder / ROLLOUT_FILE)

@@ -181,6 +181,8 @@ def find_task(name: str, own: Mapping[str, str] | None = None) -> Task:
         raise RequestError(f"task: expected worlds of at most {SIDE} cells a side, found {height}x{width}")
     if task.actions is not None and task.actions > ACTIONS:
         raise RequestError(f"task: expected rollouts of at most {ACTIONS:,} actions, found {task.actions:,}")
+    if task.calls is not None and task.calls > ACTIONS:
+        raise RequestError(f"task: expected a limit of at most {ACTIONS:,} calls, found {task.calls:,}")
     return task
 
 

@@ -60,7 +60,7 @@ class Scoring:
     def parts(self, give_way: Callable[[], object]) -> Iterator[Evaluation]:
         """Evaluate in parts that don't take long: a world is the same whoever is drawn beside it."""
         assert self.reading.tree is not None
-        compiled = compile_programs(self.reading.tree)
+        compiled = compile_programs(self.reading.tree, calls=self.task.calls)
         most = max(1, PART // self.task.horizon(self.size))
         for first in range(0, self.episodes, most):
             if first:

@@ -15,7 +15,7 @@ from leaps.dsl.syntax import Block, Program, blocks, head_tokens, walk
 from leaps.evaluate import compile_programs
 from leaps.jit import jit
 from leaps.karel.executor import Hooks, no_task, react_at, run, value_at
-from leaps.karel.interpreter import Conditional, Outcome, StuckError, actions_of
+from leaps.karel.interpreter import CallLimitError, Calls, Conditional, Outcome, StuckError, actions_of
 from leaps.karel.physics import CODES, TRUTH, act, perceive, strides
 from leaps.karel.world import EXIT, LANGUAGE, WALL, World, Worlds, flat_pose, set_pose
 from leaps.studio.requests import WORLDS, Fields, RequestError, fitting, playable
@@ -78,13 +78,17 @@ class Rollout:
         return self.task.horizon(self.world.size) if self.task else 10 * height * width
 
     @property
+    def calls(self) -> int | None:
+        return self.task.calls if self.task else None
+
+    @property
     def hooks(self) -> Hooks | None:
         return self.task.hooks if self.task else None
 
     def actions(self) -> tuple[NDArray[np.uint8], Outcome, float | None]:
         """What is done, how it ends, and what it is worth."""
         rollouts = run(
-            compile_programs(self.reading.program),
+            compile_programs(self.reading.program, calls=self.calls),
             Worlds.stack([self.world]),
             self.horizon,
             self.hooks,
@@ -103,7 +107,7 @@ class Rollout:
         if self.task:
             self.task.check_values(recording.value)
         whole = shown == len(actions)
-        reasons = explain(self.reading.program, recording.codes, shown, whole, outcome)
+        reasons = explain(self.reading.program, recording.codes, shown, whole, outcome, self.calls)
         shown = len(reasons.statements)
         bits = _BITS[recording.codes[: shown + 1]].tolist()
         changes = recording.changes[recording.changes[:, 0] < shown]
@@ -269,14 +273,22 @@ class _Recalled:
         return holds
 
 
-def explain(program: Program, codes: NDArray[np.uint8], steps: int, whole: bool, outcome: Outcome) -> Reasons:
+def explain(
+    program: Program,
+    codes: NDArray[np.uint8],
+    steps: int,
+    whole: bool,
+    outcome: Outcome,
+    calls: int | None = None,
+) -> Reasons:
     """Find the statement of each of so many steps, and the tests that led there.
 
-    whole: whether these are all the steps of a rollout that came to this outcome.
+    whole: whether these are all the steps of a rollout that came to this outcome. calls: the limit of calls
+    in the rollout, if any.
     """
     recalled = _Recalled(program, codes.tolist())
     statements: list[int] = []
-    ways = actions_of(program.body, recalled.look)
+    ways = actions_of(program.body, recalled.look, Calls(calls))
     while len(statements) < steps:
         statement, _ = next(ways)
         if len(recalled.told) > TESTS:
@@ -287,6 +299,6 @@ def explain(program: Program, codes: NDArray[np.uint8], steps: int, whole: bool,
     if not whole or len(statements) < steps or outcome == Outcome.ENDED:
         return Reasons(statements, told, [])  # when the world ends a rollout, the program never looks again
     recalled.told.clear()
-    with suppress(StuckError):
+    with suppress(StuckError, CallLimitError):
         next(ways, None)
     return Reasons(statements, told, [(number, held) for _, number, held in recalled.told])

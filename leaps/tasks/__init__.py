@@ -15,7 +15,7 @@ from leaps.tasks.one_stroke import ONE_STROKE
 from leaps.tasks.seeder import SEEDER
 from leaps.tasks.snake import SNAKE
 from leaps.tasks.stair_climber import STAIR_CLIMBER
-from leaps.tasks.task import LIMIT, SHARE, Task
+from leaps.tasks.task import CALLS, LIMIT, SHARE, Task
 from leaps.tasks.top_off import TOP_OFF
 from leaps.user_code import load, split_name
 
@@ -32,7 +32,8 @@ def get(name: str) -> Task:
     """Find a task by name, or one of your own by its file: `path/to/file.py:NAME`.
 
     Either way, `top-off@0.25` draws from a quarter of its configurations only, and in `top-off~100` a rollout
-    takes at most 100 actions. A file is imported, so this is for names that come from whoever runs the
+    takes at most 100 actions. `top-off~220calls` runs programs with the limit of the paper authors'
+    interpreter: 220 internal calls. A file is imported, so this is for names that come from whoever runs the
     program; `named` is for all others.
     """
     found = split_name(name)
@@ -111,9 +112,15 @@ def _changed(task: Task, changes: list[tuple[str, str]]) -> Task:
     for sign, value in changes:
         if sign == SHARE:
             task = task.seen(_number(value, float, "share of configurations", sign))
+        elif value.endswith(CALLS):
+            task = task.within_calls(_number(value, _whole_calls, "number of calls", sign))
         else:
             task = task.within(_number(value, _whole, "number of actions", sign))
     return task
+
+
+def _whole_calls(text: str) -> int:
+    return _whole(text.removesuffix(CALLS))
 
 
 def _whole(text: str) -> int:

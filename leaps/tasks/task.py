@@ -17,6 +17,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from leaps.dsl.compiler import check_calls
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
 from leaps.jit import address_of, function_at, is_ours, jit
@@ -39,7 +40,9 @@ LARGEST = 1000
 SHARE = "@"
 """stands between a task's name and the share of its configurations that are seen"""
 LIMIT = "~"
-"""stands before the actions that a rollout may take at most"""
+"""stands before the actions that a rollout may take at most, or before a limit of calls"""
+CALLS = "calls"
+"""stands behind a limit of calls"""
 SMALLEST_SHARE = 0.01
 """of a task's configurations: drawing from fewer takes longer and longer"""
 MOST_DRAWS = 1_000_000
@@ -54,7 +57,7 @@ BROKEN_HINT = " (which it also is where `value` or `react` fails, or leaves a wo
 REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
 """does a bit of everything"""
 REHEARSED = 100
-"""actions, at most: more than it takes, however few the task allows"""
+"""actions, at most: more than it takes, however few actions or calls the task allows"""
 
 
 def nothing_more(stream: Stream, world: World) -> None:
@@ -112,6 +115,8 @@ class Task:
     resizable: bool = True
     actions: int | None = None
     """that a rollout may take; ten times the cells of the grid, if not given"""
+    calls: int | None = None
+    """limit of calls in a program's run, in place of one of actions; see `leaps.karel.interpreter.Calls`"""
     configuration: Callable[[World], int] = configuration_zero
     """number the initial configurations (0 to 2^configuration_bits − 1), for `seen`"""
     configuration_bits: Callable[[tuple[int, int]], int] | None = None
@@ -154,6 +159,13 @@ class Task:
             isinstance(self.actions, int | np.integer) and 1 <= self.actions <= LONGEST
         ):
             raise ValueError(f"{self.name}: a rollout takes 1 to {LONGEST:,} actions, found {self.actions}")
+        if self.calls is not None:
+            try:
+                check_calls(self.calls)
+            except ValueError as error:
+                raise ValueError(f"{self.name}: {error}") from None
+            if self.actions is not None:
+                raise ValueError(f"{self.name}: expected a limit of actions or of calls, found both")
         for function in (*self._functions, *([self.listing] if self.listing else [])):
             if not isinstance(function, FunctionType):
                 raise ValueError(
@@ -179,6 +191,8 @@ class Task:
         """How many actions a rollout may take: ten times the cells of the grid, if the task doesn't say."""
         if self.actions is not None:
             return self.actions
+        if self.calls is not None:  # each action is a call
+            return self.calls
         height, width = size or self.size
         return 10 * height * width
 
@@ -232,8 +246,30 @@ class Task:
             self,
             name=f"{self.name}{LIMIT}{actions}",
             actions=actions,
+            calls=None,
             variant_of=self.variant_of or self.name,
         )
+
+    def within_calls(self, calls: int) -> "Task":
+        """The same task, with a limit of calls for the run of a program in place of one of actions.
+
+        The paper authors' interpreter stops after 220 calls; see `leaps.karel.interpreter.Calls`.
+        """
+        return replace(
+            self,
+            name=f"{self.name}{LIMIT}{calls}{CALLS}",
+            actions=None,
+            calls=calls,
+            variant_of=self.variant_of or self.name,
+        )
+
+    def check_policies(self) -> None:
+        """Refuse a limit of calls where a policy acts, or an agent in an environment: they make none."""
+        if self.calls is not None:
+            raise ValueError(
+                f"{self.name}: the limit of calls is for programs; for policies and environments, limit the "
+                f"actions, as in {LIMIT}100"
+            )
 
     @cached_property
     def hooks(self) -> Hooks:
@@ -305,7 +341,8 @@ class Task:
 
     def play(self, program: Program, world: World, horizon: int) -> Run:
         """Let the interpreter run a program in a world, which it changes."""
-        return Run(program, world, horizon, self.react if self.ships else self._checked_reaction, self.events)
+        react = self.react if self.ships else self._checked_reaction
+        return Run(program, world, horizon, react, self.events, calls=self.calls)
 
     def _checked_reaction(self, world: World, change: int, row: int, column: int) -> bool:
         over = self.react(world, change, row, column)
@@ -351,7 +388,7 @@ def rehearse(task: Task) -> None:
     task.check_world(world)
     start = world.clone()
     _look_at_value(task, world, start)
-    for _ in task.play(parse(REHEARSAL, LANGUAGE), world, REHEARSED):
+    for _ in replace(task, calls=None).play(parse(REHEARSAL, LANGUAGE), world, REHEARSED):
         task.check_world(world)
         _look_at_value(task, world, start)
 

@@ -24,14 +24,15 @@ from tests.karel.tricky import PORTAL, TRICKY
 from tests.strategies import programs, same, worlds
 
 
-def executed(program: Program | str, world: World, horizon: int) -> Rollouts:
-    return run(compile_programs(program), Worlds.stack([world]), horizon, want_actions=True, want_final=True)
+def executed(program: Program | str, world: World, horizon: int, calls: int | None = None) -> Rollouts:
+    compiled = compile_programs(program, calls=calls)
+    return run(compiled, Worlds.stack([world]), horizon, want_actions=True, want_final=True)
 
 
-def assert_twins_agree(program: Program, world: World, horizon: int) -> None:
-    fast = executed(program, world, horizon)
+def assert_twins_agree(program: Program, world: World, horizon: int, calls: int | None = None) -> None:
+    fast = executed(program, world, horizon, calls)
     final = world.clone()
-    course = Run(program, final, horizon)
+    course = Run(program, final, horizon, calls=calls)
     actions = [step.action for step in course]
     assert fast.actions is not None
     assert fast.final is not None
@@ -48,6 +49,33 @@ def test_executor_and_interpreter_agree_on_any_program_world_and_horizon(
     program: Program, world: World, horizon: int
 ) -> None:
     assert_twins_agree(program, world, horizon)
+
+
+@settings(max_examples=600)
+@given(programs, worlds(), st.integers(0, 120), st.one_of(st.integers(1, 60), st.sampled_from([220, 1000])))
+def test_executor_and_interpreter_agree_with_any_limit_of_calls(
+    program: Program, world: World, horizon: int, calls: int
+) -> None:
+    assert_twins_agree(program, world, horizon, calls)
+
+
+@settings(max_examples=200)
+@given(programs, worlds())
+def test_each_action_takes_the_same_number_of_calls_for_executor_and_interpreter(
+    program: Program, world: World
+) -> None:
+    for calls in range(1, 41):
+        assert_twins_agree(program, world, 40, calls)
+
+
+@pytest.mark.parametrize("calls", [20, 220])
+def test_executor_and_interpreter_agree_on_the_papers_random_programs_with_a_limit_of_calls(
+    calls: int,
+) -> None:
+    tokens = sample_programs(LANGUAGE, PROGRAMS, 1500, seed=13, max_length=100)
+    starts = random_worlds(1500, seed=14)
+    for row, ids in enumerate(tokens):
+        assert_twins_agree(build(LANGUAGE.decode(ids)), starts.world(row), 220, calls)
 
 
 def test_executor_and_interpreter_agree_on_the_papers_random_programs() -> None:
@@ -217,6 +245,54 @@ def test_nothing_hangs(text: str, outcome: Outcome, steps: int) -> None:
     rollouts = executed(text, ROOM, 1000)
     assert (Outcome(rollouts.outcome[0, 0]), rollouts.steps[0, 0]) == (outcome, steps)
     assert_twins_agree(parse(text, LANGUAGE), ROOM, 1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "calls"),
+    [
+        ("DEF run m( move m)", 2),  # the program and the action
+        ("DEF run m( move move move m)", 1 + 4 + 3),  # entering a block of three costs 4
+        ("DEF run m( REPEAT R=3 r( turnLeft turnLeft r) m)", 1 + 2 + 3 * (2 + 2)),
+        ("DEF run m( REPEAT R=0 r( move r) move m)", 1 + 2 + 2 + 1),
+        ("DEF run m( WHILE c( markersPresent c) w( move w) move m)", 1 + 2 + 2 + 1),
+        ("DEF run m( WHILE c( noMarkersPresent c) w( turnLeft putMarker w) m)", 1 + 2 + 2 + 2),
+        ("DEF run m( IFELSE c( frontIsClear c) i( move move i) ELSE e( turnLeft e) m)", 1 + 2 + 2 + 2),
+        ("DEF run m( IF c( not c( frontIsClear c) c) i( move i) turnLeft m)", 1 + 2 + 2 + 1),
+        ("DEF run m( REPEAT R=19 r( " + SILENT + " r) move m)", 1 + 2 + 2 + 19 * 2 + 1),
+    ],
+)
+def test_a_program_needs_a_known_number_of_calls(text: str, calls: int) -> None:
+    assert executed(text, ROOM, 100, calls).outcome[0, 0] == Outcome.HALTED
+    assert executed(text, ROOM, 100, calls - 1).outcome[0, 0] == Outcome.CUT_OFF
+
+
+def test_a_loop_that_cannot_act_is_cut_off_by_a_limit_of_calls() -> None:
+    text = "DEF run m( turnLeft WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) m)"
+    for calls, outcome in ((None, Outcome.STUCK), (1000, Outcome.CUT_OFF)):
+        rollouts = executed(text, ROOM, 1000, calls)
+        assert (Outcome(rollouts.outcome[0, 0]), rollouts.steps[0, 0]) == (outcome, 1)
+        assert_twins_agree(parse(text, LANGUAGE), ROOM, 1000, calls)
+
+
+@pytest.mark.parametrize("inner", ["move", SILENT, "move " + SILENT, SILENT + " REPEAT R=0 r( move r)"])
+@pytest.mark.parametrize("calls", [220, 10**9])
+def test_nothing_hangs_with_a_limit_of_calls(inner: str, calls: int) -> None:
+    text = "DEF run m( turnLeft " + "REPEAT R=19 r( " * 30 + inner + " r)" * 30 + " m)"
+    assert executed(text, ROOM, 1000, calls).outcome[0, 0] == Outcome.CUT_OFF
+    assert_twins_agree(parse(text, LANGUAGE), ROOM, 1000, calls)
+
+
+def test_some_of_the_compiled_programs_keep_their_limit_of_calls() -> None:
+    compiled = compile_programs(
+        ["DEF run m( move m)", "DEF run m( WHILE c( leftIsClear c) w( turnLeft w) m)"], calls=9
+    )
+    assert run(compiled.take(np.array([1, 0])), Worlds.stack([ROOM]), 100).steps.tolist() == [[6], [1]]
+
+
+@pytest.mark.parametrize("calls", [0, -1, 10**9 + 1])
+def test_a_limit_of_calls_that_cannot_be_counted_is_refused(calls: int) -> None:
+    with pytest.raises(ValueError, match="the limit of calls must be from 1 to 1,000,000,000, found"):
+        compile_programs("DEF run m( move m)", calls=calls)
 
 
 def test_a_program_that_ends_with_its_last_allowed_action_has_halted() -> None:

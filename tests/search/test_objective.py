@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.sample import sample_programs
 from leaps.evaluate import compile_programs, encode, evaluate
+from leaps.karel.interpreter import Outcome
 from leaps.karel.world import EAST, LANGUAGE, PROGRAMS, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.search.objective import DROPPED, FIRST_LAP, Objective
@@ -92,6 +93,16 @@ def test_scores_of_a_shipped_task_are_those_of_an_evaluation_too() -> None:
     expected = evaluate(some_programs(), "snake", episodes=20, seed=4)
     tried = Objective(expected.task, expected.worlds)
     np.testing.assert_array_equal(tried.scores(some_programs()), expected.mean_return)
+
+
+@pytest.mark.parametrize("name", ["snake", "top-off"])
+def test_scores_with_a_limit_of_calls_are_those_of_an_evaluation_even_with_a_rival(name: str) -> None:
+    expected = evaluate(some_programs(), f"{name}~30calls", episodes=20, seed=4)
+    assert (expected.rollouts.outcome == Outcome.CUT_OFF).any()
+    tried = Objective(expected.task, expected.worlds)
+    for rival in (None, some_programs()[int(expected.mean_return.argmax())]):
+        np.testing.assert_array_equal(tried.scores(some_programs(), rival), expected.mean_return)
+    assert tried.known == []
 
 
 def test_returns_have_a_row_per_program_and_a_column_per_world() -> None:

@@ -98,6 +98,7 @@ def test_a_task_is_found_by_name() -> None:
         "maze@0.5",
         "maze~100001",
         "maze~2147483647",
+        "maze~100001calls",
         "x" * 60_000,
     ],
 )

@@ -46,7 +46,8 @@ def check_against_the_interpreter(told: dict[str, Any], program: Program, rollou
     """Walk the tree with the definition of meaning, and compare everything that was told."""
     task, world = rollout.task, rollout.world.clone()
     numbers = {id(statement): number for number, statement in enumerate(walk(program))}
-    walker = Run(program, world, rollout.horizon, task.react if task else None, task.events if task else 0)
+    react, events = (task.react, task.events) if task else (None, 0)
+    walker = Run(program, world, rollout.horizon, react, events, calls=rollout.calls)
     steps, tests, cells = told["steps"], [], told_cells(told)
     looked = bits(world)
     for number, step in enumerate(walker):
@@ -92,6 +93,15 @@ def test_without_a_task_it_is_what_the_interpreter_does(program: Program, world:
     rollout = Rollout(read(to_line(program)), None, world)
     if rollout.reading.tree is not None:
         check_against_the_interpreter(rollout.answer(), rollout.reading.program, rollout)
+
+
+@given(programs, st.integers(1, 100), st.integers(0, 100))
+def test_with_a_limit_of_calls_it_is_what_the_interpreter_does(
+    program: Program, calls: int, index: int
+) -> None:
+    task = get("seeder").within_calls(calls)
+    rollout = Rollout(read(to_line(program)), task, task.worlds(1, 0, first=index).world(0))
+    check_against_the_interpreter(rollout.answer(), program, rollout)
 
 
 @pytest.mark.parametrize("task", TASKS)

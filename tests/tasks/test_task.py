@@ -1,6 +1,8 @@
 """What holds for every task; each task's own rules are tested in a file of its own."""
 
 import pickle
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +10,13 @@ import numpy as np
 import pytest
 
 from leaps import parallel
-from leaps.evaluate import evaluate
-from leaps.karel.world import EXIT, WALL, World
+from leaps.dsl.text import parse
+from leaps.env import KarelEnv, KarelVectorEnv
+from leaps.evaluate import compile_programs, evaluate
+from leaps.karel.interpreter import Outcome
+from leaps.karel.world import EXIT, LANGUAGE, WALL, World
 from leaps.simulation import Simulation
-from leaps.tasks import HARD, PAPER, TASKS, VARIANTS, get
+from leaps.tasks import HARD, PAPER, TASKS, VARIANTS, Task, get
 from tests.strategies import same
 
 ALL = {**TASKS, **VARIANTS}
@@ -174,9 +179,71 @@ def test_a_rollout_takes_as_many_actions_as_the_task_allows() -> None:
     assert ended == [False, False, True]
 
 
+def test_a_name_can_ask_for_a_limit_of_calls() -> None:
+    task = get("top-off~220calls")
+    assert (task.name, task.variant_of, task.calls, task.actions) == (
+        "top-off~220calls",
+        "top-off",
+        220,
+        None,
+    )
+    assert get(task.name) == task
+    assert get("top-off@0.5~220calls").seen_share == get("top-off~220calls@0.5").seen_share == 0.5
+    assert get("top-off~100").within_calls(220).actions is None
+    assert task.within(100).calls is None
+
+
+def test_a_limit_of_calls_replaces_the_horizon() -> None:
+    """Even in a small world, whose horizon is shorter."""
+    turn = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"
+    assert evaluate(turn, "maze", size=(5, 5), episodes=3).rollouts.steps.max() == 250
+    assert evaluate(turn, "maze~300calls", size=(5, 5), episodes=3).rollouts.steps.max() == 300 - 3
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_executor_and_interpreter_agree_on_a_task_with_a_limit_of_calls(name: str) -> None:
+    task = get(name).within_calls(25)
+    program = parse((EXAMPLES / f"{name}.karel").read_text(), LANGUAGE)
+    result = evaluate(program, task, episodes=20, seed=3)
+    assert (result.rollouts.outcome == Outcome.CUT_OFF).any()
+    for number in range(20):
+        world = result.worlds.world(number).clone()
+        course = task.play(program, world, task.horizon())
+        assert len(list(course)) == result.rollouts.steps[0, number]
+        assert course.outcome == result.rollouts.outcome[0, number]
+        assert task.value(world, result.worlds.world(number)) == result.returns[0, number]
+
+
+def test_programs_compiled_for_another_limit_of_calls_are_refused() -> None:
+    walk = "DEF run m( move m)"
+    with pytest.raises(ValueError, match="expected programs compiled with calls=220, found None"):
+        evaluate(compile_programs(walk), "top-off~220calls")
+    with pytest.raises(ValueError, match="expected programs compiled with calls=None, found 220"):
+        evaluate(compile_programs(walk, calls=220), "top-off")
+    assert evaluate(compile_programs(walk, calls=220), "top-off~220calls").rollouts.steps.max() == 1
+
+
+@pytest.mark.parametrize(
+    "use", [lambda task: Simulation(task, 2), KarelEnv, lambda task: KarelVectorEnv(task, 2)]
+)
+def test_environments_refuse_a_limit_of_calls(use: Callable[[Task], object]) -> None:
+    with pytest.raises(ValueError, match="top-off~220calls: the limit of calls is for programs"):
+        use(get("top-off~220calls"))
+
+
+def test_a_task_has_a_limit_of_actions_or_of_calls() -> None:
+    with pytest.raises(ValueError, match="expected a limit of actions or of calls, found both"):
+        replace(get("top-off"), actions=100, calls=220)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
+        ("top-off~calls", "expected a number of calls after ~, found 'calls'"),
+        ("top-off~1.5calls", "expected a number of calls after ~, found '1.5calls'"),
+        ("top-off~220 calls", "expected a number of calls after ~, found '220 calls'"),
+        ("top-off~0calls", "the limit of calls must be from 1 to 1,000,000,000, found 0"),
+        ("top-off~100~220calls", "expected @ and ~ once each at most"),
         ("top-off~", "expected a number of actions after ~, found ''"),
         ("top-off~1.5", "expected a number of actions after ~, found '1.5'"),
         ("top-off~0", "a rollout takes 1 to 2,147,483,647 actions, found 0"),
