@@ -40,9 +40,10 @@ from leaps.karel.world import HEADINGS, LANGUAGE, World
 
 @app.command("tasks")
 def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
-    """List the ten tasks, each with a picture of an initial state.
+    """List the tasks, each with a picture of an initial state.
 
-    The first six are the paper's, the other four are harder. Their names go into [b]--task[/b].
+    The first six are the paper's, the next four are harder, the others come from other papers. Pass a name
+    as [b]--task[/b].
     """
     initial = {name: task.worlds(1, seed).world(0) for name, task in tasks.TASKS.items()}
     if json_:

@@ -9,7 +9,7 @@ from leaps.experiments.cell import Cell, Option, cell
 from leaps.experiments.computing import LENGTHS, SEARCHES, SIZES, SPACES, Job, Values
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
-from leaps.tasks import HARD, PAPER, TASKS
+from leaps.tasks import HARD, PAPER
 from leaps.tasks.task import LIMIT, SHARE
 
 SEEDS = 5
@@ -355,7 +355,7 @@ FIGURES = {
             "rollouts",
             "what the programs do that were found, on all ten tasks",
             ("ours",),
-            tuple(TASKS),
+            (*PAPER, *HARD),
             _shown("rollouts", budget=QUICK_BUDGET),
             figures.rollout,
             _rollout_needs,

@@ -46,11 +46,13 @@ from leaps.studio.scoring import STEPS, Scoring
 from leaps.studio.searching import Searches, in_words
 from leaps.studio.spans import check, read
 from leaps.studio.tracing import SHOWN, Rollout
-from leaps.tasks import HARD, TASKS, Task, plain_name
+from leaps.tasks import HARD, PAPER, Task, plain_name
 
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
 
+OFFERED = {**PAPER, **HARD}
+"""tasks in the page's list; others that ship can be asked for by name"""
 PATIENCE = 20.0
 """seconds in which a request's body must be here"""
 RETRY = 2
@@ -105,7 +107,7 @@ class Studio:
 
     def _get_ready(self) -> None:
         program = "DEF run m( IF c( frontIsClear c) i( move i) m)"
-        for name in (*self.start.own, *TASKS):
+        for name in (*self.start.own, *OFFERED):
             if self.stopping:
                 return
             fields = Fields({"program": program, "task": name, "episodes": 1}, self.start.own)
@@ -286,7 +288,7 @@ def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]
                 "own": name in own,
                 "program": start_of(name),
             }
-            for name, task in (*TASKS.items(), *own.items())
+            for name, task in (*OFFERED.items(), *own.items())
         ],
         "actions": list(LANGUAGE.actions),
         "perceptions": list(LANGUAGE.perceptions),

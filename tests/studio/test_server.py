@@ -22,7 +22,7 @@ from leaps.studio.lanes import CHEAP
 from leaps.studio.mapping import LatentMap
 from leaps.studio.requests import BODY, Fields
 from leaps.studio.searching import Searches
-from leaps.studio.server import Start, about, cost_of, encode
+from leaps.studio.server import OFFERED, Start, about, cost_of, encode
 from leaps.studio.tracing import Rollout
 from leaps.tasks import HARD, TASKS
 from tests.studio.harness import WALK, Running, running, search_for_ever
@@ -36,7 +36,7 @@ POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "space/place", "spac
 def test_about_says_what_there_is(server: Running) -> None:
     told = server.get("/api/about").json
     assert told["version"] == __version__
-    assert [task["name"] for task in told["tasks"]] == list(TASKS)
+    assert [task["name"] for task in told["tasks"]] == list(OFFERED)
     maze = next(task for task in told["tasks"] if task["name"] == "maze")
     assert (maze["title"], maze["size"], maze["smallest"], maze["horizon"]) == ("Maze", [8, 8], [5, 5], 640)
     assert [task["name"] for task in told["tasks"] if task["hard"]] == list(HARD)
@@ -54,6 +54,11 @@ def test_about_says_what_there_is(server: Running) -> None:
         "side": 100,
     }
     assert told["start"] == {"task": "top-off", "program": None}
+
+
+def test_a_task_that_is_not_in_the_list_can_be_asked_for(server: Running) -> None:
+    assert about(Start.of("seesaw"))["start"]["task"] == "seesaw"
+    assert server.result("/api/evaluate", program=WALK, task="seesaw")["mean"] == 0.0
 
 
 def test_about_says_what_the_command_line_gave() -> None:
