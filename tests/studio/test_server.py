@@ -56,9 +56,10 @@ def test_about_says_what_there_is(server: Running) -> None:
     assert told["start"] == {"task": "top-off", "program": None}
 
 
-def test_a_task_that_is_not_in_the_list_can_be_asked_for(server: Running) -> None:
-    assert about(Start.of("seesaw"))["start"]["task"] == "seesaw"
-    assert server.result("/api/evaluate", program=WALK, task="seesaw")["mean"] == 0.0
+@pytest.mark.parametrize("task", ["seesaw", "farmer~100"])
+def test_starting_with_a_task_that_the_page_does_not_list_raises(task: str) -> None:
+    with pytest.raises(ValueError, match=f"doesn't show the tasks of other papers, found '{task}'"):
+        Start.of(task)
 
 
 def test_about_says_what_the_command_line_gave() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from leaps import parallel
+from leaps.dsl.text import parse
 from leaps.evaluate import evaluate
-from leaps.karel.world import EXIT, WALL, World
+from leaps.karel.world import EXIT, LANGUAGE, WALL, World
 from leaps.simulation import Simulation
 from leaps.tasks import HARD, HELD_OUT, PAPER, TASKS, VARIANTS, get
 from tests.strategies import same
@@ -46,6 +47,24 @@ def test_the_papers_tasks_are_solved_by_their_example(name: str) -> None:
 def test_the_other_tasks_are_solved_by_their_example_as_far_as_can_be(name: str) -> None:
     result = evaluate((EXAMPLES / f"{name}.karel").read_text(), name, episodes=1000, seed=4242)
     assert result.mean_return[0] >= BEST_BY_HAND[name]
+
+
+@pytest.mark.parametrize("name", HELD_OUT)
+def test_an_example_earns_the_same_step_by_step(name: str) -> None:
+    """In whole rollouts: random programs hardly ever get as far as a second round."""
+    task = HELD_OUT[name]
+    program = parse((EXAMPLES / f"{name}.karel").read_text(), LANGUAGE)
+    result = evaluate(program, task, episodes=3, seed=5)
+    for number in range(3):
+        start = result.worlds.world(number)
+        world = start.clone()
+        course = task.play(program, world, task.horizon())
+        steps = len(list(course))
+        assert (steps, course.outcome) == (
+            result.rollouts.steps[0, number],
+            result.rollouts.outcome[0, number],
+        )
+        assert task.value(world, start) == result.returns[0, number]
 
 
 @pytest.mark.parametrize("name", [name for name in PAPER if PAPER[name].resizable])
