@@ -17,11 +17,18 @@ TASK_OF = {
     "OneStroke": "one-stroke",
     "Seeder": "seeder",
     "Snake": "snake",
+    "PathFollow": "path-follow",
+    "WallAvoider": "wall-avoider",
+    "Seesaw": "seesaw",
+    "UpNDown": "up-n-down",
+    "Farmer": "farmer",
+    "InfDoorKey": "inf-door-key",
+    "InfHarvester": "inf-harvester",
 }
 
 
 def register_environments() -> None:
-    """Register the ten tasks, each as a single and as a vector environment."""
+    """Register every task as a single and as a vector environment."""
     if find_spec("gymnasium") is None:
         return
     import gymnasium

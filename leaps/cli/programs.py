@@ -41,9 +41,10 @@ from leaps.tasks.task import size_text
 
 @app.command("tasks")
 def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
-    """List the ten tasks, each with a picture of an initial state.
+    """List the tasks, each with a picture of an initial state.
 
-    The first six are the paper's, the other four are harder. Their names go into [b]--task[/b].
+    The first six are the paper's, the next four are harder, the others come from other papers. Pass a name
+    as [b]--task[/b].
 
     Append [b]~100[/b] to a name to limit rollouts to 100 actions, or [b]~220calls[/b] to stop programs
     after 220 internal calls, as the paper authors' interpreter does.

@@ -19,7 +19,7 @@ from leaps.experiments.computing import (
 )
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
-from leaps.tasks import HARD, PAPER
+from leaps.tasks import HARD, HELD_OUT, PAPER
 from leaps.tasks.task import LIMIT, SHARE
 
 SEEDS = 5
@@ -315,7 +315,7 @@ TABLES = {
             "held-out",
             "seven tasks of other papers, which no search was tuned on; settings as everywhere",
             ("leaps+", "hc", "ladder"),
-            (),
+            tuple(HELD_OUT),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "held-out"),
             computing.search,
             seeds=lambda method: min(HELD_OUT_SEEDS, _seeds_of_searches(method)),

@@ -46,11 +46,13 @@ from leaps.studio.scoring import STEPS, Scoring
 from leaps.studio.searching import Searches, in_words
 from leaps.studio.spans import check, read
 from leaps.studio.tracing import SHOWN, Rollout
-from leaps.tasks import HARD, TASKS, Task, plain_name
+from leaps.tasks import HARD, HELD_OUT, PAPER, Task, plain_name
 
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
 
+OFFERED = {**PAPER, **HARD}
+"""the tasks in the page's list, which has no place for those of other papers"""
 PATIENCE = 20.0
 """seconds in which a request's body must be here"""
 RETRY = 2
@@ -76,7 +78,12 @@ class Start:
     def of(task: str, program: str | None = None) -> "Start":
         """Begin with a task as the command line calls it, if the studio can show it."""
         name, own = plain_name(task)
-        find_task(name, own)
+        found = find_task(name, own)
+        if (found.variant_of or found.name) in HELD_OUT:
+            raise ValueError(
+                f"the studio doesn't show the tasks of other papers, found {name!r}; "
+                f"`leaps run FILE --task {name} --watch` plays it in the terminal"
+            )
         return Start(name, program, own)
 
 
@@ -105,7 +112,7 @@ class Studio:
 
     def _get_ready(self) -> None:
         program = "DEF run m( IF c( frontIsClear c) i( move i) m)"
-        for name in (*self.start.own, *TASKS):
+        for name in (*self.start.own, *OFFERED):
             if self.stopping:
                 return
             fields = Fields({"program": program, "task": name, "episodes": 1}, self.start.own)
@@ -286,7 +293,7 @@ def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]
                 "own": name in own,
                 "program": start_of(name),
             }
-            for name, task in (*TASKS.items(), *own.items())
+            for name, task in (*OFFERED.items(), *own.items())
         ],
         "actions": list(LANGUAGE.actions),
         "perceptions": list(LANGUAGE.perceptions),

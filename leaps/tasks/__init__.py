@@ -1,4 +1,4 @@
-"""What is wanted: the paper's six tasks, four harder ones, and their variants."""
+"""The tasks: the paper's six, four harder ones, seven from other papers, and variants."""
 
 import difflib
 import re
@@ -8,24 +8,36 @@ from typing import TypeVar
 
 from leaps.tasks.clean_house import CLEAN_HOUSE
 from leaps.tasks.door_key import DOOR_KEY
+from leaps.tasks.farmer import FARMER
 from leaps.tasks.four_corner import FOUR_CORNER
 from leaps.tasks.harvester import HARVESTER, HARVESTER_SUBSETS
+from leaps.tasks.inf_door_key import INF_DOOR_KEY
+from leaps.tasks.inf_harvester import INF_HARVESTER
 from leaps.tasks.maze import MAZE, MAZE_FROM_CORNER
 from leaps.tasks.one_stroke import ONE_STROKE
+from leaps.tasks.path_follow import PATH_FOLLOW
 from leaps.tasks.seeder import SEEDER
+from leaps.tasks.seesaw import SEESAW
 from leaps.tasks.snake import SNAKE
 from leaps.tasks.stair_climber import STAIR_CLIMBER
 from leaps.tasks.task import CALLS, LIMIT, SHARE, Task
 from leaps.tasks.top_off import TOP_OFF
+from leaps.tasks.up_n_down import UP_N_DOWN
+from leaps.tasks.wall_avoider import WALL_AVOIDER
 from leaps.user_code import load, split_name
 
 N = TypeVar("N", int, float)
 
 PAPER = {task.name: task for task in (STAIR_CLIMBER, FOUR_CORNER, TOP_OFF, MAZE, CLEAN_HOUSE, HARVESTER)}
 HARD = {task.name: task for task in (DOOR_KEY, ONE_STROKE, SEEDER, SNAKE)}
-TASKS = {**PAPER, **HARD}
+HELD_OUT = {
+    task.name: task
+    for task in (PATH_FOLLOW, WALL_AVOIDER, SEESAW, UP_N_DOWN, FARMER, INF_DOOR_KEY, INF_HARVESTER)
+}
+"""tasks from other papers, which no search or hyperparameter here was tuned on"""
+TASKS = {**PAPER, **HARD, **HELD_OUT}
 VARIANTS = {task.name: task for task in (MAZE_FROM_CORNER, HARVESTER_SUBSETS)}
-"""tasks that differ from one of the ten in how a world is drawn"""
+"""tasks that differ from one of TASKS in how a world is drawn"""
 
 
 def get(name: str) -> Task:
@@ -136,4 +148,15 @@ def _number(text: str, kind: Callable[[str], N], what: str, sign: str) -> N:
         raise ValueError(f"expected a {what} after {sign}, found {text!r}") from None
 
 
-__all__ = ["HARD", "PAPER", "TASKS", "VARIANTS", "Task", "full_name", "get", "named", "plain_name"]
+__all__ = [
+    "HARD",
+    "HELD_OUT",
+    "PAPER",
+    "TASKS",
+    "VARIANTS",
+    "Task",
+    "full_name",
+    "get",
+    "named",
+    "plain_name",
+]

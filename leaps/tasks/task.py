@@ -49,6 +49,8 @@ MOST_DRAWS = 1_000_000
 """of one world, until one is seen; were all equally likely, a hundred would do for the smallest share"""
 SEEDS = 2**63
 """how many there are: compiled code counts in 64 bits"""
+LONG = 10_000
+"""actions of a rollout in KAREL-LONG, whose authors allow 1,000 calls of programs that take several each"""
 BEST = 1.0 + 1e-9
 """what a state may be worth at most; shares may add up to a little more than 1"""
 CHECKED_DRAWS = 16

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from leaps.evaluate import evaluate
-from leaps.studio.server import Start, Studio
+from leaps.studio.server import OFFERED, Start, Studio
 from leaps.studio.tracing import Rollout
-from leaps.tasks import TASKS
 from tests.studio.harness import WALK, running
 from tests.tasks.corridor import SOLUTION, edit
 
@@ -17,7 +16,7 @@ def test_a_task_of_ones_own_is_offered_and_scored_as_those_that_ship(corridor: P
     with running(start=Start.of(f"{corridor}:CORRIDOR~100")) as server:
         told = server.get("/api/about").json
         assert told["start"] == {"task": "corridor~100", "program": None}
-        assert [task["name"] for task in told["tasks"]] == [*TASKS, "corridor"]
+        assert [task["name"] for task in told["tasks"]] == [*OFFERED, "corridor"]
         assert [task["name"] for task in told["tasks"] if task["own"]] == ["corridor"]
         offered = told["tasks"][-1]
         assert offered["summary"] == "leave a marker in the last cell of a corridor"
@@ -146,4 +145,4 @@ def test_a_task_of_ones_own_that_is_broken_keeps_nothing_else_from_getting_ready
     edit(corridor, "    last = 1\n", "    last = [1][1]\n")
     studio._get_ready()
     studio.stop()
-    assert ready == ["corridor", *TASKS, "map", *TASKS, "map"]
+    assert ready == ["corridor", *OFFERED, "map", *OFFERED, "map"]

@@ -22,7 +22,7 @@ from leaps.studio.lanes import CHEAP
 from leaps.studio.mapping import LatentMap
 from leaps.studio.requests import BODY, Fields
 from leaps.studio.searching import Searches
-from leaps.studio.server import Start, about, cost_of, encode
+from leaps.studio.server import OFFERED, Start, about, cost_of, encode
 from leaps.studio.tracing import Rollout
 from leaps.tasks import HARD, TASKS
 from tests.studio.harness import WALK, Running, running, search_for_ever
@@ -36,7 +36,7 @@ POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "space/place", "spac
 def test_about_says_what_there_is(server: Running) -> None:
     told = server.get("/api/about").json
     assert told["version"] == __version__
-    assert [task["name"] for task in told["tasks"]] == list(TASKS)
+    assert [task["name"] for task in told["tasks"]] == list(OFFERED)
     maze = next(task for task in told["tasks"] if task["name"] == "maze")
     assert (maze["title"], maze["size"], maze["smallest"], maze["horizon"]) == ("Maze", [8, 8], [5, 5], 640)
     assert [task["name"] for task in told["tasks"] if task["hard"]] == list(HARD)
@@ -54,6 +54,12 @@ def test_about_says_what_there_is(server: Running) -> None:
         "side": 100,
     }
     assert told["start"] == {"task": "top-off", "program": None}
+
+
+@pytest.mark.parametrize("task", ["seesaw", "farmer~100"])
+def test_starting_with_a_task_that_the_page_does_not_list_raises(task: str) -> None:
+    with pytest.raises(ValueError, match=f"doesn't show the tasks of other papers, found '{task}'"):
+        Start.of(task)
 
 
 def test_about_says_what_the_command_line_gave() -> None:

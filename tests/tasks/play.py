@@ -8,11 +8,11 @@ from leaps.tasks import get
 
 
 def play(
-    task_name: str, world: World | str, actions: str, horizon: int = 1000
+    task_name: str, world: World | str, actions: str, horizon: int = 1000, seed: int = 0
 ) -> tuple[float, Outcome, World]:
     """Do the actions in a world of a task: the return, the outcome, the last world."""
     task = get(task_name)
-    start = task.prepare(World.parse(world) if isinstance(world, str) else world)
+    start = task.prepare(World.parse(world) if isinstance(world, str) else world, seed)
     rollouts = run(
         compile_programs(f"DEF run m( {actions} m)"),
         Worlds.stack([start]),
