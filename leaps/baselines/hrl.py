@@ -88,9 +88,6 @@ class HRLConfig:
             )
 
 
-GRID = {"updates": (1, 8), "polyak": (0.95, 0.9)}
-"""what the paper searched"""
-
 PAPER = {
     "clean-house": HRLConfig(1, 0.9),
     "four-corner": HRLConfig(1, 0.95),

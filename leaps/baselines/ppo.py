@@ -78,10 +78,6 @@ class PPOConfig:
             )
 
 
-GRID = {"clip": (0.05, 0.1, 0.2), "normalize_advantage": (True, False), "entropy": (0.1, 0.01, 0.001),
-        "epochs": (1, 4, 8, 16)}  # fmt: skip
-"""what the paper searched"""
-
 PAPER = {
     "clean-house": PPOConfig(0.1, 0.01, 4),
     "four-corner": PPOConfig(0.2, 0.01, 16),

@@ -83,9 +83,6 @@ class VIPERConfig:
             raise ValueError(f"reweight must be True or False, found {self.reweight!r}")
 
 
-GRID = {"depth": (6, 12, 15), "samples": (100_000, 200_000, 400_000), "reweight": (True, False)}
-"""what the paper searched"""
-
 PAPER = {
     "clean-house": VIPERConfig(6, 100_000, False),
     "four-corner": VIPERConfig(12, 100_000, False),
