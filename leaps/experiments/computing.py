@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaps import __version__
 from leaps.experiments.cell import Cell, Result
+from leaps.experiments.commit import commit
 from leaps.files import locked
 from leaps.tasks.task import SHARE
 
@@ -49,11 +50,12 @@ class Job:
 def do(job: Job) -> Result:
     """Compute a cell."""
     _check_device(job.device)
+    source = commit()  # before hours of training, in which files may change
     begin = time.perf_counter()
     values = job.compute(job)
     seconds = time.perf_counter() - begin
     finished = datetime.now(UTC).isoformat(timespec="seconds")
-    found = Result(job.cell, values, seconds, __version__, machine(job.device), finished)
+    found = Result(job.cell, values, seconds, __version__, machine(job.device), finished, source)
     return replace(found, seconds=found.all_seconds)
 
 
