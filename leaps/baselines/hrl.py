@@ -301,6 +301,10 @@ class HRLTrainer:
         """The hyperparameters, and which skills: a training that goes on with others is another."""
         return asdict(self.config) | {"skills": _fingerprint(self.skills)}
 
+    @property
+    def readable(self) -> dict[str, Any]:
+        return {}
+
     def judge(self, episodes: int, seed: int) -> float:
         size = self.env.simulation.size
         found = evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)

@@ -253,6 +253,10 @@ class PPOTrainer:
     def settings(self) -> dict[str, Any]:
         return asdict(self.config) | ({} if self.origin is None else {"origin": self.origin.name})
 
+    @property
+    def readable(self) -> dict[str, Any]:
+        return {}
+
     def judge(self, episodes: int, seed: int) -> float:
         size = self.env.simulation.size
         found = evaluate_policy(self.policy, self.task, episodes=episodes, seed=seed, size=size)

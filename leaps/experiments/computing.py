@@ -159,7 +159,9 @@ def _trained(job: Job) -> tuple[Values, Any]:
     origin = best_of(job) if job.needed else None
     training = Training(config, method.build(config, Options(job.device, origin)), job.folder)
     training.resume()
-    return training.run(), training.trainer
+    result = training.run()
+    kept = {**training.trainer.readable, "curve": training.compact_curve()}
+    return result | kept, training.trainer
 
 
 def best_of(job: Job) -> Path:
