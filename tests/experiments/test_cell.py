@@ -34,7 +34,13 @@ def test_different_cells_have_different_names(one: Cell, other: Cell) -> None:
 @given(CELLS)
 def test_a_result_is_read_back_as_it_was(one: Cell) -> None:
     result = Result(
-        one, {"return": 0.5, "program": "DEF"}, 1.5, "1.2", {"cores": 2}, "2030-01-01T00:00:00", "a1b2+changed"
+        one,
+        {"return": 0.5, "program": "DEF"},
+        1.5,
+        "1.2",
+        {"cores": 2},
+        "2030-01-01T00:00:00",
+        "a1b2+changed",
     )
     assert Result.of_json(json.loads(json.dumps(result.as_json()))) == result
 
