@@ -124,7 +124,8 @@ def print_checked(one: "Checked") -> None:
     elif one.equal:
         say(f"{name}: equal")
     else:
-        say(f"{name}: {len(one.differences)} field{'s' * (len(one.differences) > 1)} differ", "red")
+        count = len(one.differences)
+        say(f"{name}: {count} " + ("field differs" if count == 1 else "fields differ"), "red")
         for difference in one.differences:
             say(f"  {difference}")
         if one.machines:
