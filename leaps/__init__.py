@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from leaps.registration import register_environments
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from leaps.analysis.repair import Repair
     from leaps.search.solve import Solution
 
@@ -30,3 +32,10 @@ def repair(program: Any, task: Any, edits: int = 3, **settings: Any) -> "Repair"
     from leaps.analysis.repair import repair as search
 
     return search(program, task, edits, **settings)
+
+
+def results(folder: "str | Path | None" = None, experiment: str | None = None) -> dict[str, list[Any]]:
+    """Read stored results as columns for pandas or polars; see `leaps.experiments.export.results`."""
+    from leaps.experiments.export import results as read
+
+    return read(folder, experiment)

@@ -88,9 +88,6 @@ class HRLConfig:
             )
 
 
-GRID = {"updates": (1, 8), "polyak": (0.95, 0.9)}
-"""what the paper searched"""
-
 PAPER = {
     "clean-house": HRLConfig(1, 0.9),
     "four-corner": HRLConfig(1, 0.95),
@@ -305,6 +302,10 @@ class HRLTrainer:
     def settings(self) -> dict[str, Any]:
         """The hyperparameters, and which skills: a training that goes on with others is another."""
         return asdict(self.config) | {"skills": _fingerprint(self.skills)}
+
+    @property
+    def readable(self) -> dict[str, Any]:
+        return {}
 
     def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
         found = evaluate_policy(

@@ -17,7 +17,8 @@ from leaps.baselines.skill_training import SKILLS_FILE
 from leaps.baselines.skills import load_skills
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, named
 from leaps.baselines.viper import VIPERConfig, VIPERTrainer
-from leaps.dsl.text import parse, to_indented
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import parse, to_indented, to_line
 from leaps.evaluate import ExpectedReturn, evaluate
 from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE, random_worlds
@@ -82,8 +83,16 @@ class NaiveTrainer:
         )
         return found.expected()
 
+    @property
+    def readable(self) -> dict[str, Any]:
+        return {"program": to_line(self._parsed)}
+
+    @property
+    def _parsed(self) -> Program:
+        return parse(" ".join(LANGUAGE.decode(self.program)), LANGUAGE)
+
     def save(self, folder: Path, about: dict[str, Any]) -> None:  # noqa: ARG002  all is in the result
-        text = to_indented(parse(" ".join(LANGUAGE.decode(self.program)), LANGUAGE))
+        text = to_indented(self._parsed)
         write_atomically(folder / PROGRAM_FILE, (text + "\n").encode())
 
 

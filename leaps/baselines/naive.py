@@ -96,15 +96,6 @@ PAPER_TESTS = {
 }
 """those for the reconstruction tests, `leaps.search.reconstruct.TEST_PROGRAMS`"""
 
-GRID: dict[str, tuple[float, ...]] = {
-    "learning_rate": (0.0005,),
-    "batch": (64, 128, 256),
-    "initial_entropy": (1.0, 0.1),
-    "final_entropy": (0.01,),
-    "hidden": (64,),
-}
-"""what the paper chose those from"""
-
 
 def _used(rollouts: Rollouts) -> int:
     """Environment steps of rollouts. One without an action counts as one, or a training might never end."""

@@ -78,10 +78,6 @@ class PPOConfig:
             )
 
 
-GRID = {"clip": (0.05, 0.1, 0.2), "normalize_advantage": (True, False), "entropy": (0.1, 0.01, 0.001),
-        "epochs": (1, 4, 8, 16)}  # fmt: skip
-"""what the paper searched"""
-
 PAPER = {
     "clean-house": PPOConfig(0.1, 0.01, 4),
     "four-corner": PPOConfig(0.2, 0.01, 16),
@@ -260,6 +256,10 @@ class PPOTrainer:
     @property
     def settings(self) -> dict[str, Any]:
         return asdict(self.config) | ({} if self.origin is None else {"origin": self.origin.name})
+
+    @property
+    def readable(self) -> dict[str, Any]:
+        return {}
 
     def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
         found = evaluate_policy(

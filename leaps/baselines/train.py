@@ -8,6 +8,7 @@ result.json      its return on worlds that it was not trained on
 """
 
 import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -34,6 +35,10 @@ SAVING_SHARE = 0.05
 """of the time that may go into checkpoints, which are large where much is remembered"""
 POINTS = 200
 """of the learning curve, at most"""
+COMPACT_POINTS = 100
+"""points of the curve that a stored result keeps, at most"""
+DIGITS = 4
+"""decimals of a return in that curve"""
 
 
 def named(about: dict[str, Any]) -> str:
@@ -67,6 +72,10 @@ class Trainer(Protocol):
     @property
     def settings(self) -> dict[str, Any]:
         """The hyperparameters."""
+
+    @property
+    def readable(self) -> dict[str, Any]:
+        """The parts of the trained policy that people can read, as JSON: a program, a tree. Networks: {}."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +202,15 @@ class Training:
         self.trainer.save(self.folder, result)
         write_atomically(self.folder / RESULT_FILE, (json.dumps(result, indent=2) + "\n").encode())
         return result
+
+    def compact_curve(self) -> list[list[float]]:
+        """The learning curve in a few kilobytes: evenly spaced [steps, mean return], the last included.
+
+        Points at which no episode had ended are left out.
+        """
+        points = [(point.steps, point.mean_return) for point in self.curve if point.mean_return is not None]
+        stride = max(1, math.ceil(len(points) / COMPACT_POINTS))
+        return [[steps, round(value, DIGITS)] for steps, value in points[::-1][::stride][::-1]]
 
     def _point(self) -> Point:
         episodes, self._episodes = self._episodes, []

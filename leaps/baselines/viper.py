@@ -50,6 +50,8 @@ POSSIBLE = np.sort(TRUTH.T @ BITS)
 # 2·2^40, and the final judgement has those from 3·2^40; these are for nothing else.
 WORLD_SEEDS, VALIDATION_SEEDS = 4 * 2**40, 5 * 2**40
 MOST_SEEDS = 2**40
+JsonTree = str | dict[str, Any]
+"""see `as_json`"""
 MOST_STATES = 10**9
 """that can be drawn from without replacement"""
 
@@ -82,9 +84,6 @@ class VIPERConfig:
         if not isinstance(self.reweight, bool):
             raise ValueError(f"reweight must be True or False, found {self.reweight!r}")
 
-
-GRID = {"depth": (6, 12, 15), "samples": (100_000, 200_000, 400_000), "reweight": (True, False)}
-"""what the paper searched"""
 
 PAPER = {
     "clean-house": VIPERConfig(6, 100_000, False),
@@ -223,6 +222,21 @@ def as_text(policy: TreePolicy) -> str:
         return [*written, "else:", *(f"    {line}" for line in no)]
 
     return "\n".join(lines(read_tree(policy)))
+
+
+def as_json(tree: Tree) -> JsonTree:
+    """Write a tree as JSON: a leaf is the name of its action, a question has a subtree for each answer.
+
+    >>> as_json(Question("frontIsClear", Leaf("move"), Leaf("turnLeft")))
+    {'perception': 'frontIsClear', 'yes': 'move', 'no': 'turnLeft'}
+    """
+    if isinstance(tree, Leaf):
+        return tree.action
+    return {"perception": tree.perception, "yes": as_json(tree.yes), "no": as_json(tree.no)}
+
+
+def count_leaves(tree: Tree) -> int:
+    return 1 if isinstance(tree, Leaf) else count_leaves(tree.yes) + count_leaves(tree.no)
 
 
 def draw_tree(policy: TreePolicy, path: Path, title: str = "") -> None:
@@ -394,6 +408,11 @@ class VIPERTrainer:
         write_atomically(folder / POLICY_FILE, save(tree.arrays, metadata(said)))
         write_atomically(folder / TEXT_FILE, (as_text(tree) + "\n").encode())
         draw_tree(tree, folder / PICTURE_FILE, f"VIPER on {self.task.name}, seed {self.seed}")
+
+    @property
+    def readable(self) -> dict[str, Any]:
+        tree = read_tree(self.policy)
+        return {"tree": as_json(tree), "leaves": count_leaves(tree)}
 
     @property
     def settings(self) -> dict[str, Any]:

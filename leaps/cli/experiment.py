@@ -1,5 +1,6 @@
 """The command that makes the paper's tables and figures again: experiment."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,9 +9,12 @@ from rich.table import Table
 
 from leaps.cli.app import JsonOption, app, check_device, err, out, print_json, progress_bar
 from leaps.cli.baseline import need_baselines
+from leaps.cli.check import check_stored, draw_stored
 
 if TYPE_CHECKING:
+    from leaps.experiments.backends import Backend
     from leaps.experiments.catalogue import Experiment
+    from leaps.experiments.cell import Cell
     from leaps.experiments.run import Outcome, Progress
     from leaps.experiments.table import Rows
 
@@ -49,6 +53,16 @@ def experiment(
     device: Annotated[
         str, typer.Option("--device", help="That trainings run on: cpu or cuda, of every worker.")
     ] = "cpu",
+    check: Annotated[
+        int | None,
+        typer.Option(
+            "--check", metavar="N", min=1, help="Recompute N stored cells, drawn at random, and compare."
+        ),
+    ] = None,
+    check_seed: Annotated[
+        int | None,
+        typer.Option("--check-seed", min=0, help="Seed of the draw of --check; random by default."),
+    ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Make a table or a figure of the paper again, or some of its rows and columns.
@@ -61,10 +75,15 @@ def experiment(
       leaps experiment tasks --quick
       leaps experiment latent-map
       leaps experiment karel-hard --backend dask --address tcp://10.0.0.1:8786
+      leaps experiment tasks --methods ours --check 3
     """
     from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, FIGURES, get_experiment
 
+    if check is None and check_seed is not None:
+        raise ValueError("--check-seed: expected --check N as well")
     if name is None:
+        if check is not None:
+            raise ValueError("--check: expected the NAME of an experiment")
         if json_:
             print_json({key: one.summary for key, one in EXPERIMENTS.items()})
         else:
@@ -76,13 +95,24 @@ def experiment(
     from leaps.experiments.table import tabulate
 
     chosen = get_experiment(name)
-    cells = chosen.cells(_names(methods), _names(tasks), seeds, quick)
-    if any(cell.method in BASELINES for cell in cells):
-        need_baselines()
-    # Whether a cluster's workers have a GPU is theirs to say, cell by cell.
-    check_device("cpu" if device == "cuda" and backend != "local" else device)
+    rows_asked, columns_asked = _names(methods), _names(tasks)
+
+    def prepare(cells: "Sequence[Cell]") -> "Backend":
+        """Find the place to compute these cells, once all that they need is installed."""
+        if any(cell.method in BASELINES for cell in cells):
+            need_baselines()
+        # Whether a cluster's workers have a GPU is theirs to say, cell by cell.
+        check_device("cpu" if device == "cuda" and backend != "local" else device)
+        return connect(backend, address, jobs)
+
+    if check is not None:
+        store = Store(results, only_read=True)
+        drawn = draw_stored(store, name, rows_asked, columns_asked, seeds, quick, check, check_seed)
+        check_stored(drawn, store, prepare([result.cell for result in drawn.results]), work, device, json_)
+        return
+    cells = chosen.cells(rows_asked, columns_asked, seeds, quick)
     store = Store(results)
-    place = connect(backend, address, jobs)
+    place = prepare(cells)
     try:
         with progress_bar() as bar:
             shown = bar.add_task(name, total=len(cells), said="")

@@ -65,6 +65,8 @@ class Result:
     machine: Mapping[str, Any] = field(default_factory=dict)
     finished: str = ""
     """when, as ISO 8601 writes it"""
+    commit: str = ""
+    """git hash of the source that computed it, "+changed" if that differed; "" if unknown"""
 
     @property
     def all_seconds(self) -> float:
@@ -88,4 +90,5 @@ class Result:
             str(said["version"]),
             dict(said["machine"]),
             str(said["finished"]),
+            str(said.get("commit", "")),  # older files have none
         )

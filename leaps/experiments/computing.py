@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaps import __version__
 from leaps.experiments.cell import Cell, Result
+from leaps.experiments.commit import commit
 from leaps.files import locked
 from leaps.tasks.task import SHARE
 from leaps.tensors import read_about
@@ -52,11 +53,12 @@ class Job:
 def do(job: Job) -> Result:
     """Compute a cell."""
     _check_device(job.device)
+    source = commit()  # before hours of training, in which files may change
     begin = time.perf_counter()
     values = job.compute(job)
     seconds = time.perf_counter() - begin
     finished = datetime.now(UTC).isoformat(timespec="seconds")
-    found = Result(job.cell, values, seconds, __version__, machine(job.device), finished)
+    found = Result(job.cell, values, seconds, __version__, machine(job.device), finished, source)
     return replace(found, seconds=found.all_seconds)
 
 
@@ -280,7 +282,9 @@ def _trained(job: Job) -> tuple[Values, Any]:
     origin = best_of(job) if job.needed else None
     training = Training(config, method.build(config, Options(job.device, origin)), job.folder)
     training.resume()
-    return training.run(), training.trainer
+    result = training.run()
+    kept = {**training.trainer.readable, "curve": training.compact_curve()}
+    return result | kept, training.trainer
 
 
 def best_of(job: Job) -> Path:

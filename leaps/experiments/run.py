@@ -55,6 +55,18 @@ def needed_by(cells: Sequence[Cell], known: Callable[[Cell], object] = lambda ce
     ]
 
 
+def job_of(cell: Cell, known: Callable[[Cell], Result | None], work: Path, device: str) -> Job:
+    """Make a cell's job with all stored results that it needs, and those that they needed.
+
+    So a worker that lacks a policy can train it again.
+    """
+    experiment = get_experiment(cell.experiment)
+    needed = tuple(
+        job_of(other, known, work, device) for other in experiment.needs(cell) if known(other) is not None
+    )
+    return Job(cell, experiment.compute, needed, known(cell), work, device)
+
+
 def run(
     cells: Sequence[Cell],
     store: Store,
@@ -70,12 +82,6 @@ def run(
         if cell not in read and (found := store.read(cell)) is not None:
             read[cell] = found
         return read.get(cell)
-
-    def job_of(cell: Cell) -> Job:
-        """With what is known of its needs, and of theirs: a worker that lacks a policy trains it again."""
-        experiment = get_experiment(cell.experiment)
-        needed = tuple(job_of(other) for other in experiment.needs(cell) if known(other) is not None)
-        return Job(cell, experiment.compute, needed, known(cell), work, device)
 
     def tell(cell: Cell) -> None:
         done = len(outcome.results) + len(outcome.failures)
@@ -97,7 +103,7 @@ def run(
                 outcome.failures[cell] = f"it needs {broken[0].name}, which failed"
                 tell(cell)
                 continue
-            todo.append(job_of(cell))
+            todo.append(job_of(cell, known, work, device))
         for number, answer in backend.run(do, todo):
             cell = todo[number].cell
             if isinstance(answer, Failure):

@@ -57,10 +57,23 @@ class Store:
             raise OSError(error.errno, error.strerror, str(self.folder)) from None
 
     def all(self, experiment: str) -> Iterator[Result]:
-        """The results of an experiment, in the order of their names."""
+        """The results of an experiment, in the order of their names; ValueError for a misplaced file."""
         for file in sorted((self.folder / experiment).rglob(f"*{SUFFIX}")):
             if (found := self._read(file)) is not None:
+                if file != self.file(found.cell):  # a copy would count as another seed
+                    raise ValueError(
+                        f"{file} holds the result of {found.cell.name} in another file than "
+                        f"{self.file(found.cell)}; remove it"
+                    )
                 yield found
+
+    def experiments(self) -> list[str]:
+        """The names of the experiments that have a folder here, sorted."""
+        if not self.folder.exists():
+            return []
+        return sorted(
+            each.name for each in self.folder.iterdir() if each.is_dir() and not each.name.startswith(".")
+        )
 
     def _read(self, file: Path) -> Result | None:
         try:

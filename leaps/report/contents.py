@@ -118,11 +118,6 @@ def _read(store: Store, experiment: str) -> dict[Cell, Result]:
     found: dict[Cell, Result] = {}
     for result in store.all(experiment):
         cell, value = result.cell, result.values.get("return")
-        if cell in found or cell.experiment != experiment:  # a copy would count as another seed
-            raise ValueError(
-                f"{store.folder / experiment} holds the result of {cell.name} in another file than "
-                f"{store.file(cell)}; remove it"
-            )
         if experiment in TABLES and not is_number(value):
             raise ValueError(f"{store.file(cell)}: expected a finite number as 'return', found {value!r}")
         check_effort(result, store.file(cell))

@@ -12,7 +12,6 @@ import torch
 from numpy.typing import NDArray
 
 from leaps.baselines.naive import (
-    GRID,
     PAPER,
     PAPER_TESTS,
     Naive,
@@ -389,13 +388,6 @@ def test_what_the_paper_keeps_fixed_is_the_same_everywhere() -> None:
     for config in (*PAPER.values(), *PAPER_TESTS.values()):
         assert (config.final_entropy, config.learning_rate, config.hidden) == (0.01, 0.0005, 64)
         assert (config.steps, config.max_length, config.clip) == (2_000_000, 45, 0.2)
-
-
-def test_the_papers_settings_are_of_its_grid() -> None:
-    assert GRID["batch"] == (64, 128, 256)
-    assert GRID["initial_entropy"] == (1.0, 0.1)
-    for config in (*PAPER.values(), *PAPER_TESTS.values()):
-        assert all(getattr(config, name) in choices for name, choices in GRID.items())
 
 
 # Refusals

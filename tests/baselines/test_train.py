@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -17,6 +17,8 @@ WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
 class Counter:
     """A training that learns nothing and remembers what it was asked."""
+
+    readable: ClassVar[dict[str, Any]] = {}
 
     def __init__(self, settings: dict[str, Any] | None = None) -> None:
         self.steps, self.settings = 0, settings or {"rate": 1}
@@ -95,6 +97,26 @@ def test_the_curve_of_a_long_training_stays_short(tmp_path: Path) -> None:
     training = Training(BaselineConfig("counter", "maze", steps=100_000), Counter(), tmp_path)
     training.run()
     assert len(training.curve) == train.POINTS
+
+
+@pytest.mark.parametrize(("steps", "points"), [(1000, 5), (20_000, 100), (100_000, 100)])
+def test_the_compact_curve_has_a_hundred_points_at_most_and_the_last(
+    tmp_path: Path, steps: int, points: int
+) -> None:
+    training = Training(BaselineConfig("counter", "maze", steps=steps), Counter(), tmp_path)
+    training.run()
+    curve = training.compact_curve()
+    whole = [[point.steps, point.mean_return] for point in training.curve if point.mean_return is not None]
+    assert len(curve) == points
+    assert all(point in whole for point in curve)
+    assert curve[-1] == whole[-1]
+    assert curve == sorted(curve)
+
+
+def test_a_training_in_which_no_episode_ended_has_an_empty_compact_curve(tmp_path: Path) -> None:
+    training = Training(BaselineConfig("counter", "maze", steps=100), Counter(), tmp_path)
+    training.run()
+    assert training.compact_curve() == []
 
 
 def test_an_interrupted_training_goes_on_where_it_was(tmp_path: Path) -> None:

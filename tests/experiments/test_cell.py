@@ -33,8 +33,22 @@ def test_different_cells_have_different_names(one: Cell, other: Cell) -> None:
 
 @given(CELLS)
 def test_a_result_is_read_back_as_it_was(one: Cell) -> None:
-    result = Result(one, {"return": 0.5, "program": "DEF"}, 1.5, "1.2", {"cores": 2}, "2030-01-01T00:00:00")
+    result = Result(
+        one,
+        {"return": 0.5, "program": "DEF"},
+        1.5,
+        "1.2",
+        {"cores": 2},
+        "2030-01-01T00:00:00",
+        "a1b2+changed",
+    )
     assert Result.of_json(json.loads(json.dumps(result.as_json()))) == result
+
+
+def test_a_result_without_a_commit_is_of_an_unknown_one() -> None:
+    stored = Result(cell("tasks", "drl", "maze"), {"return": 0.5}, 1.0, "1.2", commit="a1b2").as_json()
+    del stored["commit"]
+    assert Result.of_json(stored).commit == ""
 
 
 def test_the_order_of_options_does_not_matter() -> None:

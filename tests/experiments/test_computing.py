@@ -1,5 +1,6 @@
 """A cell's values are what the command of its method would have said."""
 
+import json
 import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -13,8 +14,10 @@ from safetensors.numpy import load_file, save_file
 
 from leaps import __version__
 from leaps.analysis.repair import repair
+from leaps.baselines.naive import behaviour_score
 from leaps.baselines.policies import load_policy
 from leaps.baselines.train import POLICY_FILE
+from leaps.baselines.viper import PERCEIVED, POSSIBLE, TreePolicy
 from leaps.dataset import DataConfig, make_dataset
 from leaps.embedding.space import Space
 from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
@@ -24,6 +27,8 @@ from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import SEARCHES, Job, do
 from leaps.experiments.study import STUDY
 from leaps.explore import smoothness
+from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.search.solve import Solution, SolveConfig, solve
 from leaps.tasks import get
 from leaps.tensors import metadata, read_about
@@ -82,6 +87,54 @@ def test_a_tree_and_a_transfer_begin_from_the_policies_that_they_need(tmp_path: 
     assert tree.values["config"]["settings"]["teacher"].startswith("drl on maze, seed 0, ")
     moved = done(cell("tasks", "drl-abs-t", "maze", 0, source="harvester", steps=9000, judged=20), tmp_path)
     assert moved.values["config"]["settings"]["origin"].startswith("drl-abs on harvester, seed 0, ")
+
+
+def test_a_naive_cell_keeps_the_program_that_was_judged(tmp_path: Path) -> None:
+    one = cell("tasks", "naive", "maze", 1, steps=3000, judged=20)
+    found = done(one, tmp_path).values
+    again = evaluate(found["program"], "maze", episodes=20, seed=UNSEEN_SEEDS + 1)
+    assert again.mean_return[0] == found["return"]
+    assert "\n" not in found["program"]
+    assert_is_a_curve(found)
+
+
+def test_a_reconstruction_by_naive_keeps_its_program(tmp_path: Path) -> None:
+    found = done(cell("reconstruction", "naive", "WHILE", 0, steps=3000, judged=20), tmp_path).values
+    tokens = LANGUAGE.batch([LANGUAGE.encode(found["program"].split())])
+    worlds = random_worlds(20, UNSEEN_SEEDS)
+    assert behaviour_score(TEST_PROGRAMS["WHILE"], worlds)(tokens)[0][0] == found["r_mat_unseen"]
+
+
+def test_a_viper_cell_keeps_the_tree_that_was_judged(tmp_path: Path) -> None:
+    job = job_of(cell("tasks", "viper", "maze", 0, steps=9000, judged=20), tmp_path)
+    found = do(job).values
+    policy = load_policy(job.folder)
+    assert isinstance(policy, TreePolicy)
+    for number in POSSIBLE.tolist():
+        perceived = dict(zip(LANGUAGE.perceptions, PERCEIVED[number].tolist(), strict=True))
+        assert follow(found["tree"], perceived) == LANGUAGE.actions[policy.choices[number]]
+    text = json.dumps(found["tree"])
+    assert found["leaves"] == 1 + text.count("perception")
+    assert len(text) < 2000
+    assert_is_a_curve(found)
+    teacher = job.needed[0].values
+    assert_is_a_curve(teacher)
+    assert not {"program", "tree", "leaves"} & teacher.keys()
+
+
+def follow(tree: Any, perceived: dict[str, int]) -> Any:
+    """Answer a tree's questions, down to its action."""
+    while not isinstance(tree, str):
+        tree = tree["yes" if perceived[tree["perception"]] else "no"]
+    return tree
+
+
+def assert_is_a_curve(values: Mapping[str, Any]) -> None:
+    steps = [point[0] for point in values["curve"]]
+    assert 1 <= len(steps) <= 100
+    assert steps == sorted(steps)
+    assert steps[-1] <= values["steps"]
+    assert all(-1 <= point[1] <= 1 for point in values["curve"])
 
 
 def test_a_policy_that_is_on_another_machine_is_trained_anew(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from leaps.experiments import catalogue
 from leaps.experiments.backends import Failure
 from leaps.experiments.catalogue import Experiment
 from leaps.experiments.cell import Cell, Result, cell
+from leaps.experiments.commit import commit
 from leaps.experiments.computing import Job, Values
 from leaps.experiments.run import Progress, needed_by, run
 from leaps.experiments.store import Store
@@ -217,3 +218,4 @@ def test_results_say_where_and_when_they_were_made(tmp_path: Path) -> None:
     assert result.seconds >= 0
     assert {"processor", "cores", "python", "torch"} <= result.machine.keys()
     assert "T" in result.finished
+    assert result.commit == commit()
