@@ -238,6 +238,12 @@ def _evolution_needs(one: Cell) -> tuple[Cell, ...]:
     return (cell("cem-trajectory", one.method, one.task, one.seed, **dict(one.options)),)
 
 
+def _step_needs(one: Cell) -> tuple[Cell, ...]:
+    if one.method not in SEARCHES:
+        return ()
+    return (cell("tasks", one.method, one.task, one.seed, **_amount(one)),)
+
+
 def _budget(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
     return [cell("budget", method, task, seed, **(_quick(method) if quick else {}))]
 
@@ -298,8 +304,9 @@ TABLES = {
             tuple(STEPS),
             tuple(PAPER),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "steps"),
-            computing.search,
-            seeds=_seeds_of_searches,
+            computing.step,
+            _step_needs,
+            _seeds_of_searches,
         ),
         Experiment(
             "budget",

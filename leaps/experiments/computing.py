@@ -233,6 +233,11 @@ def _timed(search: Callable[[], Values]) -> Values:
     return found | {"core_seconds": time.process_time() - begin}
 
 
+def step(job: Job) -> Values:
+    """One step from leaps to leaps+; three of them are rows of Table 3."""
+    return dict(job.needed[0].values) if job.needed else search(job)
+
+
 def budget_curve(job: Job) -> Values:
     """The returns of a search's best programs so far, on held-out worlds, after so many evaluations."""
     from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
@@ -242,7 +247,11 @@ def budget_curve(job: Job) -> Values:
     history = [*found["history"], {name: found[name] for name in ("evaluations", "rollouts", "program")}]
     history[-1]["score"] = found["search_return"]
     judged = evaluate(
-        [entry["program"] for entry in history], cell.task, episodes=UNSEEN, seed=UNSEEN_SEEDS + cell.seed
+        [entry["program"] for entry in history],
+        cell.task,
+        episodes=UNSEEN,
+        seed=UNSEEN_SEEDS + found["seed"],
+        prefer_exact=True,
     )
     curve = [
         [entry["evaluations"], entry["rollouts"], round(entry["score"], DIGITS), round(float(mean), DIGITS)]
@@ -334,14 +343,22 @@ def unseen(job: Job) -> Values:
 
     cell = job.cell
     whole, episodes = cell.task.partition(SHARE)[0], cell.option("judged", UNSEEN)
-    settings: dict[str, Any] = {"episodes": episodes, "seed": UNSEEN_SEEDS + cell.seed}
-    if cell.method in SEARCHES:
+    settings: dict[str, Any] = {
+        "episodes": episodes,
+        "seed": UNSEEN_SEEDS + cell.seed,
+        "prefer_exact": cell.option("judged") is None,
+    }
+    if cell.method in SEARCHES or job.user_method:
         values = search(job)
         judged = evaluate(values["program"], whole, **settings)
     else:
         values = baseline(job)
         judged = evaluate_policy(load_policy(job.folder, job.device), whole, **settings)
-    return values | {"return": float(judged.mean_return[0]), "return_on_seen": values["return"]}
+    return values | {
+        "return": float(judged.mean_return[0]),
+        "return_on_seen": values["return"],
+        "judged": str(judged.expected()),
+    }
 
 
 def reconstruction(job: Job) -> Values:
@@ -409,8 +426,18 @@ def debugging(job: Job) -> Values:
     program = STUDY[cell.task].program
     if cell.method == ORIGINAL:
         episodes = cell.option("judged", UNSEEN)
-        judged = evaluate(program, cell.task, episodes=episodes, seed=UNSEEN_SEEDS + cell.seed)
-        return {"return": float(judged.mean_return[0]), "program": to_line(program)}
+        judged = evaluate(
+            program,
+            cell.task,
+            episodes=episodes,
+            seed=UNSEEN_SEEDS + cell.seed,
+            prefer_exact=cell.option("judged") is None,
+        )
+        return {
+            "return": float(judged.mean_return[0]),
+            "judged": str(judged.expected()),
+            "program": to_line(program),
+        }
     budget = cell.option("budget", BUDGET)
     edits = EDITS[cell.method]
     return _timed(lambda: repair(program, cell.task, edits, seed=cell.seed, budget=budget).summary())
