@@ -1,5 +1,6 @@
 """From a cell to its values: the work of one worker."""
 
+import math
 import os
 import platform
 import time
@@ -182,12 +183,25 @@ def search(job: Job, worlds: int | None = None) -> Values:
         also=row.also,
     )
     found = _timed(lambda: solve(config).summary())
-    found["history"] = [{name: entry[name] for name in _HISTORY} for entry in found["history"]]
+    found["history"] = thinned(found["history"])
     return found
 
 
+PER_DECADE = 16
+"""entries of a history that are stored for every factor of ten of its evaluations"""
 _HISTORY = ("evaluations", "rollouts", "score", "program")
-"""of an entry that is stored"""
+
+
+def thinned(history: list[Values]) -> list[Values]:
+    """The last entry within each small factor of evaluations: all that a curve on a logarithmic scale shows.
+
+    >>> [entry["evaluations"] for entry in thinned([
+    ...     {"evaluations": count, "rollouts": 0, "score": 0.0, "program": ""} for count in (10, 100, 101, 200)
+    ... ])]
+    [10, 101, 200]
+    """
+    last = {int(PER_DECADE * math.log10(entry["evaluations"])): entry for entry in history}
+    return [{name: entry[name] for name in _HISTORY} for entry in last.values()]
 
 
 def space_of(job: Job, variant: str) -> tuple[str, int]:
