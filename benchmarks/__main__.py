@@ -193,7 +193,7 @@ def bench_searches() -> None:
         evaluations, seconds, seed = 0, 0.0, 0
         while seconds < 1.0:
             search = SearchRun(SolveConfig(name, "hc", seed, budget=5_000))
-            search.method = replace(search.method, in_a_row=10**9)  # on and on, solved or not
+            search.method = replace(search.method, until_perfect=False)  # so that it continues when solved
             search.step()  # compiles
             begin = time.perf_counter()
             while not search.finished:

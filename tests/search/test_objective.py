@@ -219,7 +219,7 @@ def test_what_provably_does_the_same_is_not_run() -> None:
     for text in same_words:
         assert tried.scores(tokens(text), incumbent).tolist() == [1.0]
         incumbent = tokens(text)[0]
-    assert (tried.evaluations, tried.rollouts) == (2, 100)
+    assert (tried.evaluations, tried.rollouts) == (3, 100)
 
 
 def test_who_falls_behind_is_dropped_early() -> None:
@@ -284,11 +284,17 @@ def test_evaluations_count_programs_and_rollouts_count_worlds_too() -> None:
     assert (tried.evaluations, tried.rollouts) == (40, 2000)
 
 
-def test_a_rival_is_no_evaluation_and_is_run_once() -> None:
+def test_an_incumbent_is_run_and_counted_once() -> None:
     tried = objective(100)
     for time in (1, 2, 3):
         tried.scores(tokens(BACK), incumbent=tokens(WALK)[0])
-        assert (tried.evaluations, tried.rollouts) == (time, 100 + time)
+        assert (tried.evaluations, tried.rollouts) == (1 + time, 100 + time)
+
+
+def test_a_check_on_other_worlds_counts() -> None:
+    tried = objective(50)
+    tried.returns(some_programs()[:10], tried.worlds.take(np.arange(20)))
+    assert (tried.evaluations, tried.rollouts) == (10, 200)
 
 
 def test_rivals_are_not_taken_for_each_other() -> None:

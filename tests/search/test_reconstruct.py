@@ -12,7 +12,8 @@ from leaps.evaluate import compile_programs
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE, random_worlds
 from leaps.search.cem import CEMConfig
-from leaps.search.reconstruct import IN_A_ROW, PAPER, TEST_PROGRAMS, WORLDS, Reconstruction, reconstruct
+from leaps.search.leaps import IN_A_ROW
+from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, WORLDS, Reconstruction, reconstruct
 from tests.embedding.helpers import needs_shipped_weights, shipped
 
 CONFIG = CEMConfig(32, 0.25, 0.1)

@@ -17,8 +17,8 @@ from tests.embedding.helpers import needs_shipped_weights
 
 PROGRAM = "DEF run m( WHILE c( noMarkersPresent c) w( move turnRight w) m)"
 HISTORY = [
-    {"round": 1, "evaluations": 64, "score": 0.25, "worlds": 32, "program": "DEF run m( move m)"},
-    {"round": 3, "evaluations": 96, "score": 1.0, "worlds": 32, "program": PROGRAM},
+    {"round": 1, "evaluations": 64, "rollouts": 2000, "score": 0.25, "worlds": 32, "program": "DEF run m( move m)"},
+    {"round": 3, "evaluations": 96, "rollouts": 3000, "score": 1.0, "worlds": 32, "program": PROGRAM},
 ]
 
 
@@ -31,7 +31,9 @@ def solution_of(task: str = "maze", program: str = PROGRAM, size: tuple[int, int
         search_return=0.75,
         unseen_return=0.5,
         found=program,
-        evaluations=96,
+        evaluations=120,
+        budget_spent=100,
+        evaluations_to_found=96,
         rollouts=3000,
         seconds=1.5,
         worlds=32,

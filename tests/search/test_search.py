@@ -173,7 +173,7 @@ def follow(search: Search, rounds: int) -> list[NDArray[np.uint8]]:
     return asked
 
 
-def through_json(state: dict[str, Any]) -> dict[str, Any]:
+def through_json(state: dict[str, Any] | None) -> dict[str, Any]:
     """What is left of a state in a file: lists and plain numbers."""
 
     def plain(value: Any) -> Any:
@@ -217,6 +217,7 @@ def test_a_state_stays_what_it_was_while_the_search_goes_on(name: str) -> None:
     search = SEARCHES[name](1)
     follow(search, 6)
     state = search.state()
+    assert state is not None
     expected = follow(search, 20)
     again = SEARCHES[name](2)
     again.restore(state)
