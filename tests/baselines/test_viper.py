@@ -21,7 +21,6 @@ from leaps.baselines.tree_picture import Leaf, Question
 from leaps.baselines.viper import (
     GRID,
     PAPER,
-    PERCEIVED,
     POSSIBLE,
     TreePolicy,
     VIPERConfig,
@@ -33,7 +32,7 @@ from leaps.baselines.viper import (
     read_tree,
 )
 from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
-from leaps.karel.observe import MARKER_PLANE
+from leaps.karel.observe import MARKER_PLANE, PERCEIVED
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, TURN_RIGHT
 from leaps.simulation import Arrays, Observation
