@@ -65,8 +65,7 @@ class PPOConfig:
     """steps of a gradient, a quarter of an iteration's; the paper has 128, of a few more than a third"""
     learning_rate: float = 1e-3
     hidden: int = 64
-    """units of the layer after the convolutions; of each of two layers where there is no other memory than
-    the last action"""
+    """units of the layer after the convolutions, or of each of the two layers of ppo-last-action"""
     memory: int = 100
     """units of each layer of a policy on perceptions: its LSTM, and two layers more"""
 
@@ -159,6 +158,7 @@ class NeuralPolicy:
         self.size = size
         """of the worlds that it can see; None: any"""
         self.greedy, self.seed = greedy, seed
+        self._recurrent = isinstance(network, Remembering)
         self.begin(0)
 
     def check(self, task: Task, size: tuple[int, int]) -> None:
@@ -169,10 +169,10 @@ class NeuralPolicy:
         self._patchwork = None
         if isinstance(self.network.features_extractor, FullyConvolutional):
             self._patchwork = Patchwork(self.network.features_extractor.layers)
-        if isinstance(self.network, Remembering):
+        if self._recurrent:
             layers, _, units = self.network.lstm_hidden_state_shape
             blank = torch.zeros(layers, count, units, device=self.network.device)
-            self._memory: tuple[torch.Tensor, ...] = (blank, blank)
+            self._memory = (blank, blank)
             self._begins = torch.zeros(count, device=self.network.device)  # the memory is blank already
 
     def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
@@ -182,7 +182,7 @@ class NeuralPolicy:
             if self._patchwork is not None:
                 latent = self.network.mlp_extractor.forward_actor(self._patchwork(seen))
                 chosen = self.network._get_action_dist_from_latent(latent)
-            elif isinstance(self.network, Remembering):
+            elif self._recurrent:
                 chosen, self._memory = self.network.get_distribution(seen, self._memory, self._begins)
             else:
                 chosen = self.network.get_distribution(seen)

@@ -1,6 +1,7 @@
 """ppo-last-action sees the five perceptions and its own last action, and nothing else."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,15 +28,16 @@ from tests.baselines.corridor import CORRIDOR, LENGTH
 SMALL = LastActionConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, episode=20)
 
 
-def shown(observations: np.ndarray) -> list[int]:
-    """The last action in each observation."""
+def shown(observations: Any) -> list[int]:
+    """Read the last action from each observation."""
     assert (observations[:, 5:].sum(axis=1) == 1).all()
     return [int(row) for row in observations[:, 5:].argmax(axis=1)]
 
 
 def test_observations_are_the_perceptions_and_the_last_action() -> None:
     env, plain = LastActionVecEnv(get("maze"), 6, seed=3), KarelVecEnv(get("maze"), 6, "perceptions", seed=3)
-    observations, perceptions = env.reset(), plain.reset()
+    observations: Any = env.reset()
+    perceptions: Any = plain.reset()
     assert observations.shape == (6, INPUTS) == (6, 11)
     assert shown(observations) == [NO_ACTION] * 6
     rng = np.random.default_rng(0)
@@ -91,14 +93,14 @@ def test_a_policy_says_what_its_network_says_after_its_own_last_action() -> None
     policy = trainer.policy
     policy.greedy = False
     policy.begin(40)
-    rng, last = np.random.default_rng(0), np.full(40, NO_ACTION)
+    network: Any = trainer.model.policy
+    rng, last = np.random.default_rng(0), np.full(40, NO_ACTION, np.int64)
     for _ in range(5):
         seen = rng.integers(0, 2, (40, 5)).astype(np.uint8)
         with torch.no_grad():
-            expected = trainer.model.policy.get_distribution(torch.from_numpy(with_last_action(seen, last)))
-        np.testing.assert_allclose(
-            policy.log_probabilities(seen), expected.distribution.logits.numpy(), rtol=1e-5, atol=1e-6
-        )
+            chances = network.get_distribution(torch.from_numpy(with_last_action(seen, last))).distribution
+        expected = np.asarray(chances.logits, np.float64)
+        np.testing.assert_allclose(policy.log_probabilities(seen), expected, rtol=1e-5, atol=1e-6)
         last = policy.act(seen)
     policy.begin(40)
     first = policy.log_probabilities(seen)

@@ -190,5 +190,5 @@ def test_a_memory_is_blank_when_worlds_begin() -> None:
 
 
 def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected one of drl, drl-fcn, drl-abs, drl-abs-t, .*, found 'dqn'"):
+    with pytest.raises(ValueError, match=r"expected one of drl, drl-fcn, drl-abs, .*, found 'dqn'"):
         PPOTrainer("dqn", CORRIDOR, SMALL)
