@@ -77,8 +77,8 @@ _TRIES = (
 )
 
 _STAYS = (
-    "A step off the stairs costs 1, and it learns to stay where it is. Trained without that penalty, it "
-    "climbs the stairs at any size."
+    "A step off the stairs costs 1, and it learns to stay where it is. Where leaving neither costs "
+    "nor ends the rollout, it learns to climb at any size."
 )
 
 NOTES: dict[tuple[str, str, str | None], str] = {
