@@ -12,7 +12,7 @@ from leaps.baselines import hrl, naive, ppo, viper
 from leaps.baselines.hrl import HRLConfig, HRLTrainer
 from leaps.baselines.naive import Naive, NaiveConfig, behaviour_score, task_score
 from leaps.baselines.policies import load_origin, load_policy
-from leaps.baselines.ppo import NeuralPolicy, PPOConfig, PPOTrainer
+from leaps.baselines.ppo import LastActionConfig, LastActionPolicy, NeuralPolicy, PPOConfig, PPOTrainer
 from leaps.baselines.skill_training import SKILLS_FILE
 from leaps.baselines.skills import load_skills
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, named
@@ -148,6 +148,12 @@ def _ppo(config: BaselineConfig, options: Options, paper: Mapping[str, PPOConfig
     return PPOTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
 
 
+def _last_action(config: BaselineConfig, options: Options) -> Trainer:
+    _needs_no_origin(config, options)
+    settings = changed(LastActionConfig(), options.changes)
+    return PPOTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
+
+
 def _transfer(config: BaselineConfig, options: Options) -> Trainer:
     task = get(config.task)
     if options.origin is None:
@@ -186,7 +192,8 @@ def _viper(config: BaselineConfig, options: Options) -> Trainer:
             f"`leaps baseline drl --task {config.task}`, and give its folder with --from"
         )
     teacher = load_policy(options.origin)
-    if not isinstance(teacher, NeuralPolicy):
+    # While the tree acts, the teacher's last action would not be the one that was done.
+    if not isinstance(teacher, NeuralPolicy) or isinstance(teacher, LastActionPolicy):
         raise ValueError(f"viper imitates drl, drl-fcn or drl-abs; {options.origin} holds something else")
     settings = changed(_best_for(config.task, viper.PAPER, VIPERConfig()), options.changes)
     teacher_name = named(read_about(options.origin / POLICY_FILE))
@@ -207,6 +214,9 @@ METHODS = {
     ),
     "drl-abs": Method("PPO with a memory on Karel's perceptions", lambda c, o: _ppo(c, o, ppo.PAPER_ABS)),
     "drl-abs-t": Method("drl-abs that was trained on another task before", _transfer, steps=1_000_000),
+    ppo.LAST_ACTION: Method(
+        "PPO without a memory, on Karel's perceptions and its own last action", _last_action
+    ),
     "hrl": Method("SAC on the grid, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER)),
     "hrl-abs": Method(
         "SAC on perceptions, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER_ABS)

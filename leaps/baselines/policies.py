@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from safetensors import SafetensorError
 
 from leaps.baselines.hrl import SkillPolicy, read_skill_policy
-from leaps.baselines.ppo import NeuralPolicy, Origin, read_neural_policy, read_origin
+from leaps.baselines.ppo import LAST_ACTION, NeuralPolicy, Origin, read_neural_policy, read_origin
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.viper import read_tree_policy
 from leaps.evaluate import Policy
@@ -22,6 +22,7 @@ POLICIES: dict[str, Reader[Policy]] = {
     "drl-fcn": read_neural_policy,
     "drl-abs": read_neural_policy,
     "drl-abs-t": read_neural_policy,
+    LAST_ACTION: read_neural_policy,
     "hrl": read_skill_policy,
     "hrl-abs": read_skill_policy,
     "viper": read_tree_policy,

@@ -1,4 +1,7 @@
-"""DRL, DRL-FCN, DRL-abs and DRL-abs-t: PPO trains a policy on the grid, or on perceptions with a memory.
+"""DRL, DRL-FCN, DRL-abs, DRL-abs-t and ppo-last-action: policies trained by PPO.
+
+DRL and DRL-FCN see the grid, DRL-abs and DRL-abs-t the perceptions, with a recurrent network. ppo-last-action
+sees the perceptions and its own last action, with a feed-forward network.
 
 The algorithms are those of stable-baselines3 and sb3-contrib; here are the paper's networks and settings, and
 what it takes to train step by step, to put a training aside and to go on with it.
@@ -16,8 +19,10 @@ from sb3_contrib import RecurrentPPO
 from sb3_contrib.common.recurrent.type_aliases import RNNStates
 from stable_baselines3 import PPO
 from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import set_random_seed
 
+from leaps.baselines.last_action import NO_ACTION, LastActionVecEnv, every_input, input_number
 from leaps.baselines.networks import (
     SMALLEST,
     FullyConvolutional,
@@ -60,7 +65,7 @@ class PPOConfig:
     """steps of a gradient, a quarter of an iteration's; the paper has 128, of a few more than a third"""
     learning_rate: float = 1e-3
     hidden: int = 64
-    """units of the layer after the convolutions"""
+    """units of the layer after the convolutions, or of each of the two layers of ppo-last-action"""
     memory: int = 100
     """units of each layer of a policy on perceptions: its LSTM, and two layers more"""
 
@@ -98,6 +103,21 @@ PAPER_ABS = {
 }
 """… and for DRL-abs"""
 
+LAST_ACTION = "ppo-last-action"
+
+
+@dataclass(frozen=True)
+class LastActionConfig(PPOConfig):
+    """Hyperparameters of ppo-last-action, one setting for all tasks."""
+
+    episode: int = 100
+    """actions per training episode at most; evaluation uses the task's own limit"""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.episode < 1:
+            raise ValueError(f"episode must be at least 1, found {self.episode}")
+
 
 TRANSFER = {
     "clean-house": "harvester",
@@ -114,6 +134,7 @@ OBSERVATIONS: dict[str, Observation] = {
     "drl-fcn": "grid",
     "drl-abs": "perceptions",
     "drl-abs-t": "perceptions",
+    LAST_ACTION: "perceptions",
 }
 """the methods, and what their policies see"""
 
@@ -133,6 +154,7 @@ class NeuralPolicy:
         self.size = size
         """of the worlds that it can see; None: any"""
         self.greedy, self.seed = greedy, seed
+        self._recurrent = isinstance(network, Remembering)
         self.begin(0)
 
     @property
@@ -147,7 +169,7 @@ class NeuralPolicy:
         self._patchwork = None
         if isinstance(self.network.features_extractor, FullyConvolutional):
             self._patchwork = Patchwork(self.network.features_extractor.layers)
-        if self.observation == "perceptions":
+        if self._recurrent:
             layers, _, units = self.network.lstm_hidden_state_shape
             blank = torch.zeros(layers, count, units, device=self.network.device)
             self._memory = (blank, blank)
@@ -160,10 +182,10 @@ class NeuralPolicy:
             if self._patchwork is not None:
                 latent = self.network.mlp_extractor.forward_actor(self._patchwork(seen))
                 chosen = self.network._get_action_dist_from_latent(latent)
-            elif self.observation == "grid":
-                chosen = self.network.get_distribution(seen)
-            else:
+            elif self._recurrent:
                 chosen, self._memory = self.network.get_distribution(seen, self._memory, self._begins)
+            else:
+                chosen = self.network.get_distribution(seen)
         return np.array(chosen.distribution.logits.cpu().numpy(), np.float64)
 
     def act(self, observations: Arrays) -> NDArray[np.int64]:
@@ -173,8 +195,30 @@ class NeuralPolicy:
         return np.asarray(scores.argmax(axis=1), np.int64)
 
 
+class LastActionPolicy(NeuralPolicy):
+    """A policy on the perceptions and its own last action, which takes its likeliest action.
+
+    There are 192 different inputs, so the network is evaluated once for all of them.
+    """
+
+    def __init__(self, network: Any, greedy: bool = True, seed: int = 0) -> None:
+        super().__init__(network, "perceptions", None, greedy, seed)
+
+    def begin(self, count: int) -> None:
+        super().begin(count)
+        self._last = np.full(count, NO_ACTION, np.int64)
+        self._table = super().log_probabilities(every_input())
+
+    def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
+        return self._table[input_number(observations, self._last)]
+
+    def act(self, observations: Arrays) -> NDArray[np.int64]:
+        self._last = super().act(observations)
+        return self._last
+
+
 class PPOTrainer:
-    """One training of one of the four.
+    """One training of one of these methods.
 
     All randomness of an iteration follows from its number, so that one that was put aside goes on the same.
     """
@@ -199,7 +243,13 @@ class PPOTrainer:
         height, width = task.check_size(size)
         if method == "drl" and min(height, width) < SMALLEST:
             raise ValueError(f"drl needs worlds of {SMALLEST}x{SMALLEST} or more, found {height}x{width}")
-        self.env = KarelVecEnv(task, config.worlds, observation, size, seed)
+        if method == LAST_ACTION:
+            horizon = task.horizon((height, width))
+            if isinstance(config, LastActionConfig):
+                horizon = min(config.episode, horizon)
+            self.env: KarelVecEnv = LastActionVecEnv(task, config.worlds, size, seed, horizon)
+        else:
+            self.env = KarelVecEnv(task, config.worlds, observation, size, seed)
         common: dict[str, Any] = {
             "learning_rate": config.learning_rate,
             "n_steps": config.unroll,
@@ -211,9 +261,17 @@ class PPOTrainer:
             "seed": seed,
             "device": device,
         }
-        if observation == "perceptions":
+        if method == LAST_ACTION:
+            layers = [config.hidden, config.hidden]
+            self.model: PPO | RecurrentPPO = PPO(
+                ActorCriticPolicy,
+                self.env,
+                policy_kwargs={"net_arch": {"pi": layers, "vf": layers}},
+                **common,
+            )
+        elif observation == "perceptions":
             layers = [config.memory, config.memory]
-            self.model: PPO | RecurrentPPO = RecurrentPPO(
+            self.model = RecurrentPPO(
                 Remembering,
                 self.env,
                 policy_kwargs={"lstm_hidden_size": config.memory, "net_arch": {"pi": layers, "vf": layers}},
@@ -283,6 +341,8 @@ class PPOTrainer:
 
     @property
     def policy(self) -> NeuralPolicy:
+        if self.method == LAST_ACTION:
+            return LastActionPolicy(self.model.policy)
         size = self.env.simulation.size if self.method == "drl" else None
         return NeuralPolicy(self.model.policy, self.env.observation, size)
 
@@ -334,7 +394,8 @@ def read_origin(file: Path, about: dict[str, Any]) -> Origin:
             for name, tensor in tensors.items()
             if name.startswith("features_extractor.")
         }
-    return Origin(named(about), PPOConfig(**settings), tensors)
+    config = LastActionConfig if about["method"] == LAST_ACTION else PPOConfig
+    return Origin(named(about), config(**settings), tensors)
 
 
 def read_neural_policy(file: Path, about: dict[str, Any]) -> NeuralPolicy:

@@ -32,8 +32,10 @@ class KarelVecEnv(VecEnv):
         observation: Observation = "grid",
         size: tuple[int, int] | None = None,
         seed: int = 0,
+        horizon: int | None = None,
     ) -> None:
-        self.simulation = Simulation(task, count, size)
+        """horizon: actions per episode; the task's own by default."""
+        self.simulation = Simulation(task, count, size, horizon)
         self.observation: Observation = observation
         self.episodes: list[float] = []
         """returns of the episodes that have ended; whoever takes them empties the list"""
@@ -79,9 +81,13 @@ class KarelVecEnv(VecEnv):
                     "TimeLimit.truncated": bool(truncated[index]),
                 }
             self.episodes += self._returns[ended].tolist()
-            self._returns[ended] = 0.0
-            self.simulation.renew(ended)
+            self.begin_episodes(ended)
         return self.observe(), rewards.astype(np.float32), ended, infos
+
+    def begin_episodes(self, ended: NDArray[np.bool_]) -> None:
+        """Begin another episode in each world whose episode has ended."""
+        self._returns[ended] = 0.0
+        self.simulation.renew(ended)
 
     def observe(self) -> NDArray[np.uint8]:
         """What the worlds look like now."""

@@ -27,6 +27,7 @@ from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.tree_picture import Leaf, Question, Tree, picture
 from leaps.evaluate import Evaluation, ExpectedReturn, evaluate_policy
 from leaps.files import write_atomically
+from leaps.karel.observe import BITS, PERCEIVED
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.simulation import Arrays, Observation, Simulation
@@ -39,10 +40,6 @@ ARRAYS = ("feature", "threshold", "left", "right", "action")
 LEAF = -1
 """the children of a leaf"""
 FEATURES, ACTIONS = len(LANGUAGE.perceptions), len(LANGUAGE.actions)
-BITS = 1 << np.arange(FEATURES)
-"""what each perception counts in the number of all five"""
-PERCEIVED = ((np.arange(2**FEATURES)[:, None] & BITS) > 0).astype(np.uint8)
-"""[32, 5] the perceptions of each number"""
 POSSIBLE = np.sort(TRUTH.T @ BITS)
 """the numbers of what Karel can perceive: either there are markers or there are none"""
 

@@ -51,7 +51,8 @@ def baseline(
     method: Annotated[
         str,
         typer.Argument(
-            metavar="METHOD", help="drl, drl-fcn, drl-abs, drl-abs-t, hrl, hrl-abs, naive or viper."
+            metavar="METHOD",
+            help="drl, drl-fcn, drl-abs, drl-abs-t, ppo-last-action, hrl, hrl-abs, naive or viper.",
         ),
     ],
     task: TaskOption,

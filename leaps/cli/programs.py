@@ -217,7 +217,7 @@ def read_policy(folder: Path, greedy: bool) -> Policy:
 
     policy = load_policy(folder)
     if greedy:
-        if not isinstance(policy, NeuralPolicy):
+        if not isinstance(policy, NeuralPolicy) or policy.greedy:
             raise ValueError(f"--greedy: the policy in {folder} doesn't draw its actions anyway")
         policy.greedy = True
     return policy

@@ -290,7 +290,15 @@ def baseline(job: Job) -> Values:
     return _trained(job)[0]
 
 
-def _trained(job: Job) -> tuple[Values, Any]:
+def trained_at_size(job: Job) -> Values:
+    """Train a baseline in worlds of the cell's size, and judge it there."""
+    cell = job.cell
+    episodes = cell.option("episodes", EPISODES_ELSEWHERE)
+    return _trained(job, cell.option("size"), episodes)[0] | {"episodes": episodes}
+
+
+def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tuple[Values, Any]:
+    """Train the cell's baseline: its result, and the trainer. By default at the task's own size."""
     from leaps.baselines.methods import Options, get_method
     from leaps.baselines.train import BaselineConfig, Training
 
@@ -300,7 +308,8 @@ def _trained(job: Job) -> tuple[Values, Any]:
         cell.task,
         cell.seed,
         cell.option("steps", method.steps),
-        judged=cell.option("judged"),
+        size=None if size is None else _parsed(size),
+        judged=cell.option("judged") if judged is None else judged,
     )
     origin = best_of(job) if job.needed else None
     training = Training(config, method.build(config, Options(job.device, origin)), job.folder)
@@ -457,17 +466,22 @@ def debugging(job: Job) -> Values:
     return _timed(lambda: repair(program, cell.task, edits, seed=cell.seed, budget=budget).summary())
 
 
+def _parsed(size: str) -> tuple[int, int]:
+    """Read the size of a cell's worlds, such as 100x100."""
+    height, width = size.split("x")
+    return int(height), int(width)
+
+
 def elsewhere(job: Job) -> Values:
     """What was found on a task's own size, or on some, in worlds of another."""
     from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
 
     cell = job.cell
     found = search(job) if cell.method in SIZES else job.needed[0].values
-    height, width = (int(cells) for cells in str(cell.option("size")).split("x"))
     settings: dict[str, Any] = {
         "episodes": cell.option("episodes", EPISODES_ELSEWHERE),
         "seed": UNSEEN_SEEDS + cell.seed,
-        "size": (height, width),
+        "size": _parsed(cell.option("size")),
     }
     said: Values
     if "program" in found:

@@ -60,6 +60,9 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
         "drl-abs-t": _row(
             _SIX, (0.00, 0.00), (0.05, 0.10), (0.17, 0.11), (1.00, 0.00), (0.01, 0.02), (0.16, 0.18)
         ),
+        # From "Revisiting Out-of-Distribution Generalization in Programmatic RL" (ICML 2026), which has no
+        # CleanHouse; without standard deviations.
+        "ppo-last-action": _row(_LARGE, 1.00, 1.00, 1.00, 1.00, 0.59),
         "hrl": _row(
             _SIX, (-0.51, 0.17), (0.01, 0.00), (0.17, 0.11), (0.62, 0.05), (0.01, 0.00), (0.00, 0.00)
         ),
@@ -88,7 +91,11 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
     },
     # The two tables of 100x100
     "generalization": {
+        # Trained at 100x100
+        "drl": _row(_LARGE, (0.00, 0.00), (0.00, 0.00), (0.00, 0.00), (0.01, 0.01), (0.00, 0.00)),
         "drl-abs": _row(_LARGE, (0.00, 0.00), (0.04, 0.05), (0.37, 0.44), (0.15, 0.12), (0.02, 0.01)),
+        # From the same paper as in "tasks"
+        "ppo-last-action": _row(_LARGE, 1.00, 1.00, 1.00, 1.00, 0.04),
         "drl-fcn": _row(_LARGE, (-0.20, 0.10), (0.01, 0.01), (0.00, 0.00), (0.01, 0.01), (0.02, 0.00)),
         "viper": _row(_LARGE, (0.00, 0.00), (0.10, 0.12), (0.40, 0.42), (0.03, 0.00), (0.04, 0.00)),
         "leaps": _row(_LARGE, (1.00, 0.00), (1.00, 0.00), (0.45, 0.37), (0.21, 0.03), (0.00, 0.00)),

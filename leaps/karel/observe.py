@@ -15,6 +15,10 @@ WALL_PLANE = 4
 MARKER_PLANE = 5  # the plane of "0 markers"; those of 1 to 10 follow
 PLANES = MARKER_PLANE + MAX_MARKERS + 1
 PERCEPTIONS = len(LANGUAGE.perceptions)
+BITS = 1 << np.arange(PERCEPTIONS)
+"""the value of each perception in the number of all five"""
+PERCEIVED = ((np.arange(2**PERCEPTIONS)[:, None] & BITS) > 0).astype(np.uint8)
+"""[32, 5] the perceptions of each number"""
 
 
 @jit

@@ -76,6 +76,11 @@ _TRIES = (
     "all is gathered, for which rollouts are long enough here."
 )
 
+_STAYS = (
+    "A step off the stairs costs 1, and it learns to stay where it is. Where leaving neither costs "
+    "nor ends the rollout, it learns to climb at any size."
+)
+
 NOTES: dict[tuple[str, str, str | None], str] = {
     ("reconstruction", "naive", None): (
         "Every program that it writes is valid, since what the syntax forbids is masked; the paper doesn't "
@@ -113,6 +118,7 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ),
     ("tasks", "drl-abs-t", "clean-house"): "As `drl-abs`, which needs no other task to begin with.",
     ("tasks", "drl-abs-t", "harvester"): "As `drl-abs`, which needs no other task to begin with.",
+    ("tasks", "ppo-last-action", "stair-climber"): _STAYS,
     ("tasks", "drl-fcn", "harvester"): _NOT_LENGTH,
     ("tasks", "hrl", None): _LONGER_SKILLS,
     ("tasks", "hrl", "four-corner"): "Nothing, as reported.",
@@ -163,6 +169,7 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("generalization", "drl-abs", "top-off"): _NO_MARKER_LARGE,
     ("generalization", "drl-abs", "maze"): _LONGER_LARGE,
     ("generalization", "drl-abs", "harvester"): _LONGER_LARGE,
+    ("generalization", "ppo-last-action", "stair-climber"): _STAYS,
     ("generalization", "viper", "four-corner"): _AS_AT_HOME,
     ("generalization", "leaps", None): _AS_AT_HOME,
     ("generalization", "leaps", "maze"): (

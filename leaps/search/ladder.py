@@ -195,7 +195,7 @@ class Ladder:
         self.neighbourhood.stream[:] = np.asarray(state["stream"], np.uint64)
         self.climb = _climb(state["climb"])
         self.rungs = [
-            Rung(rung["came"], rung["went_on"], [_climb(climb) for climb in rung["ladder"]])
+            Rung(rung["came"], rung["went_on"], [_climb(climb) for climb in rung["climbs"]])
             for rung in state["rungs"]
         ]
         self.outdated = state["outdated"]

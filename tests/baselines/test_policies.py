@@ -6,24 +6,26 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from leaps.baselines.policies import load_origin, load_policy
-from leaps.baselines.ppo import NeuralPolicy, PPOConfig, PPOTrainer
+from leaps.baselines.ppo import LAST_ACTION, LastActionConfig, NeuralPolicy, PPOConfig, PPOTrainer
 from leaps.baselines.train import POLICY_FILE
 from leaps.evaluate import evaluate_policy
 from leaps.tasks import get
 from leaps.tensors import metadata, read_about
 
 SMALL = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
+SMALL_LAST_ACTION = LastActionConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, episode=20)
 
 
 def keep(folder: Path, method: str) -> PPOTrainer:
-    trainer = PPOTrainer(method, get("maze"), SMALL, seed=5)
+    config = SMALL_LAST_ACTION if method == LAST_ACTION else SMALL
+    trainer = PPOTrainer(method, get("maze"), config, seed=5)
     trainer.step()
     about = {"method": method, "task": "maze", "seed": 5, "steps": 128}
     trainer.save(folder, about | {"config": {"settings": trainer.settings}})
     return trainer
 
 
-@pytest.mark.parametrize("method", ["drl", "drl-fcn", "drl-abs"])
+@pytest.mark.parametrize("method", ["drl", "drl-fcn", "drl-abs", LAST_ACTION])
 def test_a_policy_acts_as_it_did(method: str, tmp_path: Path) -> None:
     trainer = keep(tmp_path, method)
     kept, again = (
@@ -35,7 +37,7 @@ def test_a_policy_acts_as_it_did(method: str, tmp_path: Path) -> None:
     assert (kept.actions == again.actions).all()
 
 
-@pytest.mark.parametrize("method", ["drl", "drl-abs"])
+@pytest.mark.parametrize("method", ["drl", "drl-abs", LAST_ACTION])
 def test_a_policy_is_put_where_it_is_asked_for(method: str, tmp_path: Path) -> None:
     keep(tmp_path, method)
     policy = load_policy(tmp_path, "meta")

@@ -7,12 +7,12 @@ import pytest
 
 from leaps.baselines.hrl import HRLConfig
 from leaps.baselines.naive import NaiveConfig
-from leaps.baselines.ppo import PPOConfig
+from leaps.baselines.ppo import LastActionConfig, PPOConfig
 from leaps.baselines.skills import SkillsConfig
 
 FLOATS = [
     (kind, field.name)
-    for kind in (HRLConfig, NaiveConfig, PPOConfig, SkillsConfig)
+    for kind in (HRLConfig, NaiveConfig, PPOConfig, LastActionConfig, SkillsConfig)
     for field in fields(kind)
     if isinstance(field.default, float)
 ]

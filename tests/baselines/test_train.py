@@ -194,6 +194,7 @@ def test_a_training_can_not_be_made_shorter(tmp_path: Path) -> None:
         (BaselineConfig("counter", "top-off", 7, 1000), SETTINGS, "task='maze', not 'top-off'"),
         (BaselineConfig("other", "maze", 7, 1000), SETTINGS, "method='counter', not 'other'"),
         (BaselineConfig("counter", "maze", 8, 1000), SETTINGS, "seed=7, not 8"),
+        (BaselineConfig("counter", "maze", 7, 1000, (9, 11)), SETTINGS, r"size=None, not \[9, 11\]"),
         (CONFIG, {"rate": 2, "clip": 0.2}, "rate=1, not 2"),
         (
             BaselineConfig("counter", "maze", 8, 1000),

@@ -20,7 +20,6 @@ from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, Training
 from leaps.baselines.tree_picture import Leaf, Question
 from leaps.baselines.viper import (
     PAPER,
-    PERCEIVED,
     POSSIBLE,
     TreePolicy,
     VIPERConfig,
@@ -32,7 +31,7 @@ from leaps.baselines.viper import (
     read_tree,
 )
 from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
-from leaps.karel.observe import MARKER_PLANE
+from leaps.karel.observe import MARKER_PLANE, PERCEIVED
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, TURN_RIGHT
 from leaps.simulation import Arrays, Observation

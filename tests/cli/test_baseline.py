@@ -85,6 +85,20 @@ def test_a_policy_can_be_told_not_to_draw(leaps: Leaps) -> None:
     )
 
 
+def test_a_policy_on_its_last_action_never_draws(leaps: Leaps) -> None:
+    done = leaps("baseline", "ppo-last-action", "--task", "maze", "--steps", 100, "--out", "d", "--json")
+    assert done.json["config"]["settings"]["episode"] == 100
+    words = ("run", "--policy", "d", "--task", "maze", "--size", "12x12", "--json")
+    assert leaps(*words).json == leaps(*words).json
+    assert_refused(leaps(*words, "--greedy"), "doesn't draw its actions")
+
+
+def test_a_training_does_not_resume_at_another_size(leaps: Leaps) -> None:
+    words = ("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
+    assert leaps(*words, "--size", "9x11", "--json").json["config"]["size"] == [9, 11]
+    assert_refused(leaps(*words), "holds a training with size=[9, 11], not None; use another folder")
+
+
 def test_skills_are_learned_from_a_data_set_and_chosen_from(leaps: Leaps) -> None:
     leaps("data", "--programs", 40, "--out", "data")
     done = leaps("skills", "--data", "data", "--out", "s", "--epochs", 1, "--json")

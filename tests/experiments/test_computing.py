@@ -299,6 +299,18 @@ def test_what_saw_some_configurations_is_judged_on_all(
     assert [one.mean_return[0] for one in judged] == [found["return"], found["return_on_seen"]]
 
 
+def test_a_policy_on_grids_is_trained_and_judged_in_the_large_worlds(tmp_path: Path) -> None:
+    one = cell("generalization", "drl", "maze", 1, size="20x20", steps=300, episodes=3)
+    job = done(one, tmp_path)
+    assert job.needed == ()
+    assert (job.values["config"]["size"], job.values["episodes"]) == ([20, 20], 3)
+    kept = load_policy(job.folder)
+    found = evaluate_policy(kept, "maze", episodes=3, seed=UNSEEN_SEEDS + 1, size=(20, 20))
+    assert found.mean_return[0] == job.values["return"]
+    with pytest.raises(ValueError, match="sees grids of 20x20 and nothing else"):
+        evaluate_policy(kept, "maze")
+
+
 def test_a_reconstruction_has_the_papers_bonus(tmp_path: Path) -> None:
     for method, options in (("leaps", {"iterations": 30}), ("leaps-rand-64", {}), ("naive", {"steps": 5000})):
         found = done(cell("reconstruction", method, "WHILE", 0, **options), tmp_path).values

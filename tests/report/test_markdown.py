@@ -102,6 +102,6 @@ def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
     assert "| cebs | – | – | – | 1/1 · 77 · 1.2k · 2.0 s | – | – |" in tasks
     assert "### Searches" not in text[text.index("## karel-hard") :]
     costs = text[text.index("## What it costs") :]
-    assert "| tasks | 1,056 | 45 |" in costs
+    assert "| tasks | 1,086 | 45 |" in costs
     assert "| karel-hard | 404 | 2 |" in costs
     assert "## What it costs" not in to_markdown(gather(store, NOTES, quick=True))
