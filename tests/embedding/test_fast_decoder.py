@@ -15,7 +15,7 @@ SMALLEST = ModelConfig(latent=16, hidden=16, policy=False)
 SMALL = ModelConfig(latent=24, hidden=24, policy=False)
 PAPER = ModelConfig(policy=False)
 SHORT_TOKENS = ModelConfig(policy=False, embedding=50)
-LONG_TOKENS = ModelConfig(latent=24, hidden=24, policy=False, embedding=60)
+LONG_TOKENS = ModelConfig(policy=False, embedding=300)
 
 
 @pytest.fixture(autouse=True)

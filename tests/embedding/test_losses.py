@@ -330,6 +330,7 @@ def test_the_entropy_of_a_choice_is_that_among_the_allowed_tokens() -> None:
 def test_the_entropy_bonus_makes_choices_less_certain() -> None:
     space, latent = small_space(), drawn(1, 8)
 
+    @torch.no_grad()
     def certainty() -> float:
         """The chance of the most likely action at first."""
         start = torch.full((1, 1), LANGUAGE.ids[PREFIX[-1]])
