@@ -5,9 +5,10 @@ rollouts in random worlds that together take every branch of the program that ca
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from leaps.dsl.sample import sample_programs
 from leaps.files import write_atomically
 from leaps.jit import jit
 from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, run
+from leaps.karel.interpreter import Outcome
 from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, Worlds, random_worlds
 from leaps.tensors import check_vocabulary, metadata, read_about
 
@@ -48,6 +50,10 @@ class DataConfig:
     """worlds that a program's are chosen from"""
     more: int = 1024
     """further worlds for programs that have an untaken branch after those"""
+    complete: bool = False
+    """keep only programs that end by themselves in enough of those worlds (`rollouts`), and there take every
+    branch. The authors' generator does so with 100 worlds (pool=100, more=0). Longer programs are dropped
+    more often, so the mean length falls"""
 
     def __post_init__(self) -> None:
         if self.programs < 20:
@@ -177,16 +183,20 @@ class Dataset:
         return Dataset(config, **{name: arrays[name] for name in Dataset.ARRAYS})
 
 
-def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
-    """Draw programs until there are enough different ones, in the order drawn."""
-    found: dict[bytes, None] = {}
+def _different_programs(config: DataConfig) -> Iterator[bytes]:
+    """Draw different programs without end, as bytes, in the order drawn."""
+    found: set[bytes] = set()
     first = barren = 0
-    while len(found) < config.programs:
+    while True:
         before = len(found)
         batch = sample_programs(
             LANGUAGE, PROGRAMS, config.programs, config.seed, config.max_length, first=first
         )
-        found |= dict.fromkeys(row.tobytes() for row in batch)
+        for row in batch:
+            program = row.tobytes()
+            if program not in found:
+                found.add(program)
+                yield program
         first += config.programs
         barren = barren + 1 if len(found) == before else 0
         if barren == 100:
@@ -194,8 +204,18 @@ def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
                 f"there are hardly more than {before} programs of at most {config.max_length} tokens; "
                 f"{config.programs} can't all be different"
             )
-    rows = b"".join(list(found)[: config.programs])
-    return np.frombuffer(rows, np.uint8).reshape(config.programs, config.max_length)
+
+
+def _take(programs: Iterator[bytes], count: int) -> NDArray[np.uint8]:
+    """[count, length] the next programs."""
+    return np.frombuffer(b"".join(islice(programs, count)), np.uint8).reshape(count, -1)
+
+
+def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
+    """The programs of a data set, in the order drawn."""
+    if config.complete:  # which programs are kept is known only after running them
+        return make_dataset(config).tokens
+    return _take(_different_programs(config), config.programs)
 
 
 @jit
@@ -242,7 +262,8 @@ def _choose_all(covered: NDArray[np.uint64], chosen: NDArray[np.int64], together
         together[program] = choose_worlds(covered[program], chosen[program])
 
 
-_CONDITIONS = (int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE))
+CONDITIONS = (int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE))
+"""kinds of tokens that branch; a REPEAT doesn't"""
 
 
 def _traces(tokens: NDArray[np.uint8], worlds: Worlds, config: DataConfig) -> Rollouts:
@@ -258,8 +279,16 @@ def _cover(
     assert rollouts.actions is not None
     chosen = np.empty((len(tokens), config.rollouts), np.int64)
     together = np.empty(len(tokens), np.uint64)
-    _choose_all(rollouts.covered, chosen, together)
+    covered = rollouts.covered
     rows = np.arange(len(tokens))[:, None]
+    if config.complete:
+        # Where the program doesn't end, a world counts for nothing, and comes last.
+        halted = rollouts.outcome == Outcome.HALTED
+        order = np.argsort(~halted, axis=1, kind="stable")
+        covered = np.where(halted, covered, np.uint64(0))[rows, order]
+    _choose_all(covered, chosen, together)
+    if config.complete:
+        chosen = order[rows, chosen]
     cells = SIZE[0] * SIZE[1]
     kept = {
         "walls": np.packbits((worlds.ground[chosen] == WALL).reshape(*chosen.shape, cells), axis=2),
@@ -274,26 +303,36 @@ def _cover(
 
 def make_dataset(config: DataConfig, progress: Callable[[int], object] = int) -> Dataset:
     """Draw programs and worlds, run them, and choose the worlds. A function of the configuration alone."""
-    tokens = unique_programs(config)
-    conditions = np.isin(LANGUAGE.kinds[tokens], _CONDITIONS).sum(axis=1)
-    wanted = (np.uint64(1) << (2 * conditions).astype(np.uint64)) - np.uint64(1)
+    programs = _different_programs(config)
+    first = count = 0
     parts: dict[str, list[NDArray[Any]]] = {}
     further = random_worlds(config.more, config.seed, SIZE, first=config.programs * config.pool)
-    for first in range(0, config.programs, CHUNK):
-        some = tokens[first : first + CHUNK]
+    while count < config.programs:
+        some = _take(programs, min(CHUNK, config.programs - count))
+        conditions = np.isin(LANGUAGE.kinds[some], CONDITIONS).sum(axis=1)
+        wanted = (np.uint64(1) << (2 * conditions).astype(np.uint64)) - np.uint64(1)
         pool = random_worlds(config.pool, config.seed, SIZE, first=first * config.pool)
         kept, together = _cover(some, pool, config)
-        if len(missing := np.flatnonzero(together != wanted[first : first + CHUNK])) and config.more:
+        lacking = together != wanted
+        if config.complete:
+            lacking |= (kept["outcome"] != Outcome.HALTED).any(axis=1)
+        if len(missing := np.flatnonzero(lacking)) and config.more:
             both = Worlds.join([pool, further])
             again, more_together = _cover(some[missing], both, config)
             together[missing] = more_together
             for name, values in again.items():
                 kept[name][missing] = values
-        untaken = wanted[first : first + CHUNK] & ~together
+        untaken = wanted & ~together
         kept["uncovered"] = np.array([int(bits).bit_count() for bits in untaken], np.uint8)
+        kept["tokens"] = some
+        if config.complete:
+            whole = (untaken == 0) & (kept["outcome"] == Outcome.HALTED).all(axis=1)
+            kept = {name: values[whole] for name, values in kept.items()}
         trace, steps = kept["actions"], kept["steps"]
         kept["actions"] = trace[np.arange(config.horizon) < steps[..., None]]
         for name, values in kept.items():
             parts.setdefault(name, []).append(values)
-        progress(min(first + CHUNK, config.programs))
-    return Dataset(config, tokens, **{name: np.concatenate(values) for name, values in parts.items()})
+        first += len(some)
+        count += len(kept["tokens"])
+        progress(count)
+    return Dataset(config, **{name: np.concatenate(values) for name, values in parts.items()})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,6 +92,48 @@ def test_every_row_is_a_program_of_at_most_max_length_tokens() -> None:
 def test_lengths_count_the_tokens_without_the_padding() -> None:
     data = small()
     assert data.lengths.tolist() == [len(LANGUAGE.decode(row)) for row in data.tokens]
+
+
+# Complete programs
+
+
+@cache
+def complete() -> Dataset:
+    return make_dataset(DataConfig(programs=200, seed=3, pool=100, more=0, complete=True))
+
+
+def test_complete_programs_end_by_themselves_and_take_every_branch_in_their_worlds() -> None:
+    data = complete()
+    assert data.count == 200
+    assert (data.outcome == Outcome.HALTED).all()
+    taken = together(covered(data.tokens, data.worlds(slice(None)), own=True))
+    branches = [
+        2 * sum(isinstance(statement, If | IfElse | While) for statement in walk(build(LANGUAGE.decode(row))))
+        for row in data.tokens
+    ]
+    assert [int(bits).bit_count() for bits in taken] == branches
+    assert not data.uncovered.any()
+
+
+def test_complete_programs_are_those_drawn_without_the_incomplete_ones() -> None:
+    drawn = [row.tobytes() for row in dataset.unique_programs(DataConfig(programs=400, seed=3))]
+    kept = [row.tobytes() for row in complete().tokens]
+    places = [drawn.index(row) for row in kept]
+    assert places == sorted(places)
+    # REPEAT R=0 or an action alone always end: the first programs that do are kept.
+    assert 200 < places[-1] < 320
+
+
+def test_complete_programs_are_shorter_on_average() -> None:
+    every = make_dataset(DataConfig(programs=2000, pool=100, more=0))
+    whole = make_dataset(DataConfig(programs=2000, pool=100, more=0, complete=True))
+    assert whole.lengths.mean() < every.lengths.mean() - 0.5
+    assert whole.steps.mean() < every.steps.mean() / 2
+
+
+def test_the_programs_of_complete_data_are_drawn_again() -> None:
+    data = complete()
+    assert np.array_equal(dataset.unique_programs(data.config), data.tokens)
 
 
 # Splits
@@ -384,6 +427,6 @@ def test_a_file_without_some_array_is_refused_by_its_name(tmp_path: Path) -> Non
         ({"horizon": 256}, "horizon must be from 1 to 255, found 256"),
     ],
 )
-def test_a_configuration_that_makes_no_sense_is_refused(options: dict[str, int], message: str) -> None:
+def test_a_configuration_that_makes_no_sense_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         DataConfig(**options)

@@ -20,8 +20,9 @@ from leaps.behaviour import r_mat
 from leaps.dataset import DataConfig, Dataset, make_dataset
 from leaps.embedding.model import Coordinates
 from leaps.embedding.space import Space
+from leaps.embedding.train import TrainConfig
 from leaps.embedding.weights import save_weights
-from leaps.explore import LatentMap, interpolate, latent_map, nearest, smoothness
+from leaps.explore import LatentMap, SearchJudge, interpolate, latent_map, nearest, smoothness
 from leaps.figures import draw_map
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import LANGUAGE, random_worlds
@@ -482,3 +483,41 @@ def test_the_old_map_is_left_as_it_was_if_drawing_fails(
     with pytest.raises(MemoryError):
         draw_map(CHART, tmp_path / "map.png", "A space")
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"map.png": b"old"}
+
+
+# Judging a space by searching it
+
+
+def judged_data() -> Dataset:
+    return make_dataset(DataConfig(programs=60, seed=2, pool=16, more=0, max_length=15))
+
+
+def test_a_search_judge_gives_the_same_space_the_same_score() -> None:
+    config = TrainConfig(search_programs=2, search_iterations=3)
+    judge, network = SearchJudge(judged_data(), config), untrained(max_length=15)
+    score = judge(network)
+    assert 0 <= score <= 1
+    assert SearchJudge(judged_data(), config)(network) == score
+
+
+def test_a_search_judge_looks_for_validation_programs_with_a_loop_or_conditional() -> None:
+    data = judged_data()
+    judge = SearchJudge(data, TrainConfig(search_programs=3))
+    validation = [" ".join(LANGUAGE.decode(row)) for row in data.tokens[data.split("validation")]]
+    branching = [text for text in validation if "WHILE" in text or "IF" in text]
+    assert judge.programs == branching[:3]
+    assert judge.programs != validation[:3]
+
+
+def test_a_longer_search_scores_no_less() -> None:
+    data, network = judged_data(), untrained(max_length=15)
+    scores = [
+        SearchJudge(data, TrainConfig(search_programs=3, search_iterations=iterations))(network)
+        for iterations in (1, 20)
+    ]
+    assert scores[0] < scores[1]
+
+
+def test_more_programs_than_the_validation_split_has_are_refused() -> None:
+    with pytest.raises(ValueError, match="search_programs=32, but the validation split has only"):
+        SearchJudge(judged_data(), TrainConfig())

@@ -1,7 +1,7 @@
 """The baselines by name."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ from leaps.evaluate import ExpectedReturn, evaluate
 from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.settings import changed
 from leaps.tasks import get
 from leaps.tensors import read_about
 
@@ -115,24 +116,6 @@ class Method:
     build: Callable[[BaselineConfig, Options], Trainer]
     steps: int = 2_000_000
     """of a training, unless told otherwise"""
-
-
-def changed(settings: Settings, changes: Mapping[str, str]) -> Settings:
-    """Settings with some changed, which come as text."""
-    known = {field.name: type(getattr(settings, field.name)) for field in fields(settings)}
-    values: dict[str, Any] = {}
-    for name, text in changes.items():
-        if name not in known:
-            raise ValueError(f"unknown setting {name!r}; expected one of {', '.join(known)}")
-        try:
-            values[name] = (
-                {"true": True, "false": False}[text.lower()] if known[name] is bool else known[name](text)
-            )
-        except (KeyError, ValueError):
-            raise ValueError(
-                f"{name}: expected a value like {getattr(settings, name)}, found {text!r}"
-            ) from None
-    return replace(settings, **values)
 
 
 def _best_for(task: str, paper: Mapping[str, Settings], otherwise: Settings) -> Settings:

@@ -26,8 +26,10 @@ from leaps.cli.app import (
     progress_bar,
     read_program,
 )
+from leaps.cli.baseline import parse_changes
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
+from leaps.settings import changed
 
 if TYPE_CHECKING:
     pass
@@ -37,6 +39,14 @@ SpaceOption = Annotated[
     typer.Option(
         "--space", help="A shipped variant (leaps, p, pr, pl), a file of weights, or a training's folder."
     ),
+]
+SetDataOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Override a setting of DataConfig, e.g. max_length=30."),
+]
+SetTrainOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Override a setting of TrainConfig, e.g. kl=sum."),
 ]
 
 
@@ -53,6 +63,7 @@ def data(
         int, typer.Option("--programs", min=20, help="How many different programs.")
     ] = 50_000,
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same bytes.")] = 0,
+    change: SetDataOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Make a data set: random programs, and rollouts that take all their branches.
@@ -60,15 +71,18 @@ def data(
     Programs are drawn as in the paper, at most 44 tokens long, and split 70 / 15 / 15 into training,
     validation and test. Each has ten rollouts in random 8x8 worlds, of at most 100 steps, chosen so that
     together they take every branch that any of the worlds tried takes. With a histogram of the lengths.
+
+    With --set complete=true --set pool=100 --set more=0, programs that don't end, or not in every branch, in
+    enough of 100 worlds are dropped, as by the authors' generator.
     """
     from leaps.dataset import MANIFEST_FILE, DataConfig, make_dataset
     from leaps.figures import draw_lengths
 
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise ValueError(f"{to} already holds something; nothing was written. Expected a new or empty folder")
-    config = DataConfig(programs=programs, seed=seed)
+    config = changed(DataConfig(programs=programs, seed=seed), parse_changes(change or []))
     with progress_bar() as bar:
-        task = bar.add_task("programs", total=programs, said="")
+        task = bar.add_task("programs", total=config.programs, said="")
         made = make_dataset(config, partial(show, bar, task))
     draw_lengths(made.lengths, to / "lengths.png")
     made.save(to)
@@ -97,10 +111,14 @@ def train(
         str, typer.Option("--variant", help="leaps (all three losses), p, pr or pl.")
     ] = "leaps",
     preset: Annotated[
-        str, typer.Option("--preset", help="paper (for a GPU) or quick (minutes on two cores).")
+        str,
+        typer.Option(
+            "--preset", help="paper (for a GPU), quick (minutes on two cores) or authors (as their code)."
+        ),
     ] = "paper",
     seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
     epochs: Annotated[int | None, typer.Option("--epochs", min=1, help="Instead of the preset's.")] = None,
+    change: SetTrainOption = None,
     device: Annotated[str, typer.Option("--device", help="cpu or cuda.")] = "cpu",
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Also write logs for TensorBoard.")
@@ -112,18 +130,21 @@ def train(
     The paper's schedule: an epoch of the losses P and L, then as many updates of R, in turn. After each
     epoch all is saved: the same command goes on after an interruption, and on a CPU ends with the same
     weights as if there had been none. The weights kept are those of the best epoch on the validation split.
+
+      leaps train --data data --out space --device cuda --set kl=sum --set model.embedding=51
     """
     import torch
 
     from leaps.embedding.train import METRICS_FILE, PRESETS, WEIGHTS_FILE, TrainConfig
     from leaps.embedding.train import Progress as Update
     from leaps.embedding.train import train as run_training
+    from leaps.explore import SearchJudge
 
     if preset not in PRESETS:
         raise ValueError(f"--preset: expected one of {', '.join(PRESETS)}, found {preset!r}")
     check_device(device)
     settings: dict[str, Any] = {**PRESETS[preset], **({"epochs": epochs} if epochs else {})}
-    config = TrainConfig(variant=variant, seed=seed, **settings)
+    config = changed(TrainConfig(variant=variant, seed=seed, **settings), parse_changes(change or []))
     dataset = load_data(data)
     if to.exists() and (not to.is_dir() or (any(to.iterdir()) and not (to / "config.json").exists())):
         raise ValueError(f"{to} already holds something else; nothing was written")
@@ -145,7 +166,8 @@ def train(
             if tensorboard:
                 write_tensorboard(to / "tensorboard", metrics)
 
-        best = run_training(config, dataset, to, torch.device(device), show_update, epoch_done)
+        judge = SearchJudge(dataset, config) if config.select == "search" else None
+        best = run_training(config, dataset, to, torch.device(device), show_update, epoch_done, judge)
     if json_:
         print_json({"out": str(to), "variant": variant, "seed": seed, **best})
         return

@@ -253,8 +253,13 @@ def _network(space: ProgramSpace, units: int) -> Network:
         name: tensor.cpu().numpy().astype(np.float32) for name, tensor in space.decoder.state_dict().items()
     }
     gates_of_state = weights["gru.weight_hh_l0"].reshape(_GATES, size, size)
-    of_token, of_latent = np.split(weights["gru.weight_ih_l0"].reshape(_GATES, size, 2 * size), 2, axis=2)
-    output_of_state, output_of_token, output_of_latent = np.split(weights["output.0.weight"][None], 3, axis=2)
+    token = space.config.token
+    of_token, of_latent = np.split(
+        weights["gru.weight_ih_l0"].reshape(_GATES, size, token + size), [token], axis=2
+    )
+    output_of_state, output_of_token, output_of_latent = np.split(
+        weights["output.0.weight"][None], [size, size + token], axis=2
+    )
 
     def table(weight: Floats) -> Floats:
         shares = np.einsum("goi,ti->tgo", weight, weights["embedding.weight"])

@@ -14,7 +14,7 @@ from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with
 from leaps.embedding.sampler import ProgramSampler
 from leaps.karel.executor import Rollouts as Traces
 from leaps.karel.executor import compile_karel, run
-from leaps.karel.world import Worlds
+from leaps.karel.world import LANGUAGE, Worlds
 
 
 @dataclass(frozen=True)
@@ -33,19 +33,28 @@ def embed(space: ProgramSpace, programs: ProgramBatch, generator: torch.Generato
     return Latent(mean, log_deviation, mean + log_deviation.exp() * noise)
 
 
+def kl_divergence(latent: Latent, kl: str = "mean") -> Tensor:
+    """KL divergence of q(z | ρ) from N(0, I), averaged over the batch.
+
+    kl: "mean" averages over the latent's dimensions, as in the authors' code; "sum" adds them, as in (1).
+    """
+    deviation = latent.log_deviation
+    mean = 0.5 * (latent.mean**2 + (2 * deviation).exp() - 2 * deviation - 1).mean()
+    return mean * latent.mean.shape[1] if kl == "sum" else mean
+
+
 def program_reconstruction(
-    space: ProgramSpace, programs: ProgramBatch, latent: Latent, beta: float
+    space: ProgramSpace, programs: ProgramBatch, latent: Latent, beta: float, kl: str = "mean"
 ) -> tuple[Tensor, Tensor]:
     """L^P (1): cross entropy of the program's tokens under the syntax mask, and β times the KL divergence.
 
-    Both are averages, over tokens and over the latent's dimensions, as in the authors' code.
+    The cross entropy is an average over tokens, as in the authors' code. kl: as for `kl_divergence`.
     """
     logits = space.decoder(latent.sample, programs.previous)
     logits = logits.masked_fill(~programs.allowed, -torch.inf)
     places = torch.arange(logits.shape[1], device=logits.device) < programs.lengths[:, None]
     reconstruction = functional.cross_entropy(logits[places], programs.tokens[places])
-    deviation = latent.log_deviation
-    divergence = 0.5 * (latent.mean**2 + (2 * deviation).exp() - 2 * deviation - 1).mean()
+    divergence = kl_divergence(latent, kl)
     return reconstruction + beta * divergence, divergence
 
 
@@ -88,12 +97,14 @@ def program_behaviour_reconstruction(
     traces: Traces,
     samples: int,
     generator: torch.Generator | None = None,
+    entropy: float = 0.0,
 ) -> tuple[Tensor, float]:
     """L^R (2) by REINFORCE: write programs from each latent, run them, reward what behaves like the original.
 
     `samples` programs are written from each latent; the baseline of one is the mean reward of the others
     from the same latent, which takes out how hard the program is, and adds no bias. Also returns the mean
-    reward. worlds, traces: those of the original programs.
+    reward. worlds, traces: those of the original programs. entropy: weight of a bonus, the mean entropy of
+    the choice of a token.
     """
     count = len(latent)
     repeated = latent.repeat(samples, 1)  # [samples · b, l]
@@ -107,4 +118,13 @@ def program_behaviour_reconstruction(
     # Drawing needs no gradients: the chances of what was drawn are computed for all tokens at once.
     logits = space.decoder(repeated, previous_tokens(tokens)).masked_fill(~allowed, -torch.inf)
     log_probabilities = -functional.cross_entropy(logits.transpose(1, 2), tokens, reduction="none").sum(dim=1)
-    return -(advantage * log_probabilities).mean(), float(rewards.mean())
+    loss = -(advantage * log_probabilities).mean()
+    if entropy:
+        loss = loss - entropy * token_entropy(logits, allowed)[tokens != LANGUAGE.pad].mean()
+    return loss, float(rewards.mean())
+
+
+def token_entropy(logits: Tensor, allowed: Tensor) -> Tensor:
+    """[b, t] the entropy of the choice among the allowed tokens. logits [b, t, v]: -∞ where not allowed."""
+    log_chances = logits.log_softmax(dim=2).masked_fill(~allowed, 0.0)  # 0 · ∞ has no gradient
+    return -(log_chances.exp() * log_chances * allowed).sum(dim=2)

@@ -1,7 +1,10 @@
 """The whole network: program encoder q, program decoder p, and the policy π that acts as a program would.
 
 Appendix "Program Embedding Space VAE Model". Every program begins with `DEF run m(`, so neither encoder nor
-decoder sees those three tokens. Shapes: b programs, t tokens, l latent, h hidden, v tokens of the vocabulary.
+decoder sees those three tokens.
+
+Shapes: b programs, t tokens, l latent, h hidden, e token embedding,
+v tokens of the vocabulary.
 """
 
 from dataclasses import dataclass
@@ -36,6 +39,8 @@ class ModelConfig:
     """tokens of the longest program that is decoded"""
     policy: bool = True
     """whether there is a π (for the loss L only; searching needs none)"""
+    embedding: int | None = None
+    """dimensions of a token's embedding; `hidden` if not given. The authors' code has one per token, 51"""
 
     def __post_init__(self) -> None:
         if self.max_length < SHORTEST:
@@ -47,6 +52,13 @@ class ModelConfig:
                 f"the decoder's state begins as the latent: expected hidden={self.latent}, "
                 f"found {self.hidden}"
             )
+        if self.embedding is not None and self.embedding < 1:
+            raise ValueError(f"embedding must be at least 1, found {self.embedding}")
+
+    @property
+    def token(self) -> int:
+        """Dimensions of a token's embedding."""
+        return self.hidden if self.embedding is None else self.embedding
 
 
 def mlp(*sizes: int) -> nn.Sequential:
@@ -62,8 +74,8 @@ class Encoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, config.hidden)
-        self.gru = nn.GRU(config.hidden, config.hidden, batch_first=True)
+        self.embedding = nn.Embedding(VOCABULARY, config.token)
+        self.gru = nn.GRU(config.token, config.hidden, batch_first=True)
         self.mean = nn.Linear(config.hidden, config.latent)
         self.log_deviation = nn.Linear(config.hidden, config.latent)
 
@@ -82,13 +94,13 @@ class Decoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, config.hidden)
-        self.gru = nn.GRU(config.hidden + config.latent, config.hidden, batch_first=True)
-        self.output = mlp(2 * config.hidden + config.latent, config.hidden, VOCABULARY)
+        self.embedding = nn.Embedding(VOCABULARY, config.token)
+        self.gru = nn.GRU(config.token + config.latent, config.hidden, batch_first=True)
+        self.output = mlp(config.hidden + config.token + config.latent, config.hidden, VOCABULARY)
 
     def forward(self, latent: Tensor, previous: Tensor) -> Tensor:
         """Latent [b, l], the token before each [b, t] → logits of each [b, t, v], unmasked."""
-        embedded = self.embedding(previous)  # [b, t, h]
+        embedded = self.embedding(previous)  # [b, t, e]
         everywhere = latent[:, None].expand(-1, previous.shape[1], -1)  # [b, t, l]
         states, _ = self.gru(torch.cat([embedded, everywhere], dim=2), latent[None].contiguous())
         logits: Tensor = self.output(torch.cat([states, embedded, everywhere], dim=2))
@@ -245,6 +257,28 @@ class ProgramSpace(nn.Module):
         """The most likely programs of points [b, l]: whole, [b, length], filled up with `<pad>`."""
         tokens, _ = self.write(self.coordinates.latent(points), max_length=max_length)
         return with_prefix(tokens)
+
+
+def make_orthogonal(space: ProgramSpace) -> None:
+    """Initialise as the authors' code does: GRUs and output layers with orthogonal weights and no biases.
+
+    Output layers have gain √2. Embeddings and the encoder's two linear layers are as torch makes them.
+    """
+    modules = list(space.decoder.output.modules())
+    if space.policy is not None:
+        modules += [*space.policy.grid.modules(), *space.policy.output.modules()]
+    for module in modules:
+        if isinstance(module, nn.Linear | nn.Conv2d):
+            nn.init.orthogonal_(module.weight, 2**0.5)
+            assert module.bias is not None
+            nn.init.zeros_(module.bias)
+    for module in space.modules():
+        if isinstance(module, nn.GRU):
+            for name, parameter in module.named_parameters():
+                if name.startswith("bias"):
+                    nn.init.zeros_(parameter)
+                else:
+                    nn.init.orthogonal_(parameter)
 
 
 def previous_tokens(tokens: Tensor) -> Tensor:

@@ -23,11 +23,12 @@ from leaps.embedding.batches import Programs, Rollouts
 from leaps.embedding.judge import BATCH, Judge
 from leaps.embedding.losses import (
     embed,
+    kl_divergence,
     latent_behaviour_reconstruction,
     program_behaviour_reconstruction,
     program_reconstruction,
 )
-from leaps.embedding.model import ModelConfig, ProgramSpace
+from leaps.embedding.model import VOCABULARY, ModelConfig, ProgramSpace, make_orthogonal
 from leaps.embedding.sampler import ProgramSampler
 from leaps.embedding.weights import load_weights, save_weights
 from leaps.files import write_atomically
@@ -40,6 +41,13 @@ WEIGHTS_FILE, METRICS_FILE, CHECKPOINT_FILE, CONFIG_FILE = (
     "checkpoint.pt",
     "config.json",
 )
+
+CHOICES = {
+    "kl": ("mean", "sum"),
+    "schedule": ("linear", "step"),
+    "initial": ("torch", "orthogonal"),
+    "select": ("behaviour", "search"),
+}
 
 
 @dataclass(frozen=True)
@@ -59,24 +67,69 @@ class TrainConfig:
     rl_learning_rate: float = 0.0005
     """of L^R"""
     beta: float = 0.1
-    """weight of the KL divergence"""
+    """weight of the KL divergence in L^P"""
+    kl: str = "mean"
+    """mean or sum of the KL divergence over the latent's dimensions: the authors' code has the mean, equation
+    (1) the sum"""
+    schedule: str = "linear"
+    """linear: learning rates fall linearly over the last quarter of the epochs. step: they fall by 5 % every
+    ten epochs, as in the authors' code"""
+    initial: str = "torch"
+    """initial weights: torch (its defaults), or orthogonal for GRUs and output layers (authors' code)"""
+    rl_beta: float = 0.0
+    """weight of the KL divergence in L^R; 0.1 in the authors' command"""
+    rl_entropy: float = 0.0
+    """weight of the entropy bonus in L^R; 0.1 in the authors' code"""
+    rl_clip: float | None = None
+    """largest norm of the gradients of L^R; unlimited if not given, 0.5 in the authors' code"""
+    rl_from: float = 0.0
+    """L^R is trained after an epoch that decoded this fraction of validation programs exactly; 0.8 in the
+    authors' code, which looks at the same epoch"""
     samples: int = 4
     """programs written from each latent for L^R"""
     programs: int | None = None
     """use only so many of the training programs; all, if not given"""
     validation_programs: int = 2000
     """how many judge an epoch"""
+    select: str = "behaviour"
+    """which epoch's weights are kept. behaviour: that with the highest R_mat of decoded validation programs.
+    search: that in whose latents the published search finds validation programs best, by R_mat"""
+    search_every: int = 5
+    """epochs between searches, with select=search; the last epoch is always searched"""
+    search_programs: int = 32
+    """validation programs that the search looks for, with select=search"""
+    search_iterations: int = 200
+    """iterations of each of these searches"""
     model: ModelConfig = field(default_factory=ModelConfig)
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
             raise ValueError(f"variant: expected one of {', '.join(VARIANTS)}, found {self.variant!r}")
-        least = {"epochs": 1, "batch": 1, "rollouts": 1, "validation_programs": 1, "samples": 2}
+        for name, known in CHOICES.items():
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}: expected {' or '.join(known)}, found {getattr(self, name)!r}")
+        least = {
+            "epochs": 1,
+            "batch": 1,
+            "rollouts": 1,
+            "validation_programs": 1,
+            "samples": 2,
+            "search_every": 1,
+            "search_programs": 1,
+            "search_iterations": 1,
+        }
         for name, lowest in least.items():
             if getattr(self, name) < lowest:
                 raise ValueError(f"{name} must be at least {lowest}, found {getattr(self, name)}")
         if self.programs is not None and self.programs < 1:
             raise ValueError(f"programs must be at least 1, found {self.programs}")
+        for name in ("rl_beta", "rl_entropy"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be a finite number from 0, found {getattr(self, name)}")
+        if self.rl_clip is not None and not 0 < self.rl_clip < math.inf:
+            raise ValueError(f"rl_clip must be a finite number above 0, found {self.rl_clip}")
+        if not 0 <= self.rl_from <= 1:
+            raise ValueError(f"rl_from must be a fraction from 0 to 1, found {self.rl_from}")
 
     @property
     def losses(self) -> str:
@@ -93,8 +146,20 @@ PRESETS: dict[str, dict[str, Any]] = {
         "samples": 2,
         "validation_programs": 500,
     },
+    "authors": {
+        "epochs": 150,
+        "rollouts": 10,
+        "schedule": "step",
+        "initial": "orthogonal",
+        "rl_beta": 0.1,
+        "rl_entropy": 0.1,
+        "rl_clip": 0.5,
+        "rl_from": 0.8,
+        "model": ModelConfig(embedding=VOCABULARY),
+    },
 }
-"""paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks"""
+"""paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks. authors: as
+close to the authors' code as the options allow (docs/methods/embedding.md)"""
 
 
 @dataclass(frozen=True)
@@ -111,6 +176,8 @@ class Progress:
 
 Listener = Callable[[Progress], object]
 Measured = dict[str, Tensor | float]
+SearchJudge = Callable[[ProgramSpace], float]
+"""Scores a space in training by searching it. The same space must always have the same score"""
 
 
 class Means:
@@ -140,7 +207,10 @@ class Trainer:
         self.config, self.data, self.device = config, data, device
         torch.manual_seed(config.seed)
         with_policy = "L" in config.losses
-        self.space = ProgramSpace(replace(config.model, policy=with_policy)).to(device)
+        self.space = ProgramSpace(replace(config.model, policy=with_policy))
+        if config.initial == "orthogonal":
+            make_orthogonal(self.space)
+        self.space.to(device)
         numbers = data.split("train")
         self.train = numbers[: config.programs] if config.programs else numbers
         self.programs = Programs(data.tokens[self.train], config.model.max_length, device)
@@ -151,6 +221,8 @@ class Trainer:
         self.optimizer = torch.optim.Adam(self.space.parameters(), config.learning_rate)
         self.rl_optimizer = torch.optim.Adam(coders, config.rl_learning_rate)
         self.epoch = 0
+        self.exact = 0.0
+        """fraction of the validation programs that the last epoch decoded exactly"""
         self.best_score = -math.inf
         self.best_epoch = 0
 
@@ -168,7 +240,7 @@ class Trainer:
         rng = np.random.default_rng([self.config.seed, self.epoch])
         generator = torch.Generator(self.device).manual_seed(int(rng.integers(2**62)))
         phases = [self._supervised]
-        if "R" in self.config.losses:
+        if "R" in self.config.losses and self.exact >= self.config.rl_from:
             phases.append(self._reinforced)
         means, done, updates = Means(), 0, len(phases) * self.updates
         for phase in phases:
@@ -180,13 +252,17 @@ class Trainer:
         metrics = means.read() | {
             f"validation_{name}": value for name, value in self.judge(self.space).items()
         }
+        self.exact = metrics["validation_exact"]
         listener(Progress(self.epoch, updates, updates, metrics))
         return {"epoch": self.epoch, **metrics, "seconds": time.perf_counter() - begin}
 
     def _set_learning_rates(self) -> None:
-        """Let them fall linearly over the last quarter of the epochs, to what is left of it."""
-        left = (self.config.epochs - self.epoch + 1) / max(self.config.epochs / 4, 1)
-        scale = min(1.0, left)
+        """Set the learning rates of this epoch by the schedule."""
+        if self.config.schedule == "step":
+            scale = 0.95 ** ((self.epoch - 1) // 10)
+        else:
+            left = (self.config.epochs - self.epoch + 1) / max(self.config.epochs / 4, 1)
+            scale = min(1.0, left)
         for optimizer, rate in (
             (self.optimizer, self.config.learning_rate),
             (self.rl_optimizer, self.config.rl_learning_rate),
@@ -205,7 +281,9 @@ class Trainer:
         """One update of L^P and, if wanted, L^L."""
         programs = self.programs.batch(torch.from_numpy(batch).to(self.device))
         latent = embed(self.space, programs, generator)
-        loss, divergence = program_reconstruction(self.space, programs, latent, self.config.beta)
+        loss, divergence = program_reconstruction(
+            self.space, programs, latent, self.config.beta, self.config.kl
+        )
         measured: Measured = {"loss_p": loss.detach(), "kl": divergence.detach()}
         if self.rollouts is not None:
             every = np.tile(np.arange(self.data.config.rollouts), (len(batch), 1))
@@ -235,8 +313,11 @@ class Trainer:
             self.data.traces(numbers),
             self.config.samples,
             generator,
+            self.config.rl_entropy,
         )
-        _update(self.rl_optimizer, loss)
+        if self.config.rl_beta:
+            loss = loss + self.config.rl_beta * kl_divergence(latent, self.config.kl)
+        _update(self.rl_optimizer, loss, self.config.rl_clip)
         return {"reward": reward}
 
     def save(self, folder: Path) -> None:
@@ -246,6 +327,7 @@ class Trainer:
             {
                 "config": asdict(self.config) | {"data": asdict(self.data.config)},
                 "epoch": self.epoch,
+                "exact": self.exact,
                 "best": (self.best_score, self.best_epoch),
                 "space": self.space.state_dict(),
                 "optimizer": self.optimizer.state_dict(),
@@ -261,7 +343,7 @@ class Trainer:
         damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
         try:
             state = torch.load(file, map_location=self.device, weights_only=True)
-            theirs, epoch, best = state["config"], state["epoch"], state["best"]
+            theirs, epoch, exact, best = state["config"], state["epoch"], state["exact"], state["best"]
         except Exception as error:
             raise ValueError(damaged.format(type(error).__name__)) from None
         mine = asdict(self.config) | {"data": asdict(self.data.config)}
@@ -272,15 +354,18 @@ class Trainer:
             self.space.load_state_dict(state["space"])
         except RuntimeError as error:
             raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
-        self.epoch = epoch
+        self.epoch, self.exact = epoch, exact
         self.best_score, self.best_epoch = best
         self.optimizer.load_state_dict(state["optimizer"])
         self.rl_optimizer.load_state_dict(state["rl_optimizer"])
 
 
-def _update(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+def _update(optimizer: torch.optim.Optimizer, loss: Tensor, clip: float | None = None) -> None:
     optimizer.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
+    if clip is not None:
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        torch.nn.utils.clip_grad_norm_(parameters, clip)
     optimizer.step()
 
 
@@ -291,12 +376,17 @@ def train(
     device: torch.device,
     listener: Listener = id,
     epoch_done: Callable[[dict[str, float]], object] = id,
+    judge_search: SearchJudge | None = None,
 ) -> dict[str, float]:
     """Train to the end in a folder of its own, going on where an interrupted run of the same was.
 
-    The weights kept are those of the epoch whose decoded programs behave most like the originals, on the
-    validation split. Returns that epoch's metrics, and those of the test split.
+    The weights kept are those of the epoch that `config.select` prefers on the validation split. Returns that
+    epoch's metrics, and those of the test split. judge_search: needed for select="search"; it comes from the
+    caller because the search is built on the space, not the other way round (`leaps.explore.SearchJudge`).
     """
+    if (judge_search is not None) != (config.select == "search"):
+        found = "no judge_search" if judge_search is None else "a judge_search"
+        raise ValueError(f"select={config.select!r}, but there is {found}; expected both or neither")
     trainer = Trainer(config, data, device)
     lines: list[str] = []
     if (folder / CHECKPOINT_FILE).exists():
@@ -306,9 +396,13 @@ def train(
     write_atomically(folder / CONFIG_FILE, (json.dumps(asdict(config), indent=2) + "\n").encode())
     while trainer.epoch < config.epochs:
         metrics = trainer.run_epoch(listener)
+        score = metrics["validation_behaviour"]
+        if judge_search is not None:
+            due = trainer.epoch % config.search_every == 0 or trainer.epoch == config.epochs
+            score = _search_score(judge_search, trainer.space, metrics) if due else -math.inf
         lines.append(json.dumps(metrics))
-        if metrics["validation_behaviour"] > trainer.best_score:
-            trainer.best_score, trainer.best_epoch = metrics["validation_behaviour"], trainer.epoch
+        if score > trainer.best_score:
+            trainer.best_score, trainer.best_epoch = score, trainer.epoch
             about = {"training": asdict(config), "data": asdict(data.config), "metrics": metrics}
             save_weights(trainer.space, folder / WEIGHTS_FILE, about)
         write_atomically(folder / METRICS_FILE, ("\n".join(lines) + "\n").encode())
@@ -317,6 +411,18 @@ def train(
     best: dict[str, float] = json.loads(lines[trainer.best_epoch - 1])
     seconds = sum(json.loads(line)["seconds"] for line in lines)
     return best | {f"test_{name}": value for name, value in _finish(trainer, folder, seconds).items()}
+
+
+def _search_score(judge: SearchJudge, space: ProgramSpace, metrics: dict[str, float]) -> float:
+    """Judge a space by searching it, and add the score and the time to the epoch's metrics."""
+    begin = time.perf_counter()
+    with torch.no_grad():
+        score = judge(space)
+    if not math.isfinite(score):
+        raise ValueError(f"judge_search must return a finite number, got {score}")
+    metrics["search_score"] = score
+    metrics["seconds"] += time.perf_counter() - begin
+    return score
 
 
 def _finish(trainer: Trainer, folder: Path, seconds: float) -> dict[str, float]:

@@ -195,9 +195,9 @@ _HISTORY = ("evaluations", "rollouts", "score", "program")
 def thinned(history: list[Values]) -> list[Values]:
     """The last entry within each small factor of evaluations: all that a curve on a logarithmic scale shows.
 
-    >>> [entry["evaluations"] for entry in thinned([
-    ...     {"evaluations": count, "rollouts": 0, "score": 0.0, "program": ""} for count in (10, 100, 101, 200)
-    ... ])]
+    >>> other = {"rollouts": 0, "score": 0.0, "program": ""}
+    >>> history = [{"evaluations": count, **other} for count in (10, 100, 101, 200)]
+    >>> [entry["evaluations"] for entry in thinned(history)]
     [10, 101, 200]
     """
     last = {int(PER_DECADE * math.log10(entry["evaluations"])): entry for entry in history}

@@ -130,7 +130,9 @@ def rollout(job: Job) -> Values:
     cell, (found,) = job.cell, job.needed
     task, program = get(cell.task), str(found.values["program"])
     start = task.worlds(1, UNSEEN_SEEDS + cell.seed).world(0)
-    states = frames_of_program(start, compile_programs([program]), task.horizon(), task.hooks)
+    states = frames_of_program(
+        start, compile_programs([program], calls=task.calls), task.horizon(), task.hooks
+    )
     values = [round(float(task.value(state, start)), DIGITS) for state in states]
     # Some programs go on when all is done, until they are cut off: that is not worth a picture.
     succeeds = values[-1] == max(values) > values[0]

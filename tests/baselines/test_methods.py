@@ -7,7 +7,7 @@ import pytest
 
 from leaps.baselines import hrl, naive, ppo, train, viper
 from leaps.baselines.hrl import HRLConfig
-from leaps.baselines.methods import METHODS, PROGRAM_FILE, Options, changed, get_method
+from leaps.baselines.methods import METHODS, PROGRAM_FILE, Options, get_method
 from leaps.baselines.naive import NaiveConfig, behaviour_score
 from leaps.baselines.policies import load_policy
 from leaps.baselines.ppo import PPOConfig, PPOTrainer
@@ -17,6 +17,7 @@ from leaps.dsl.text import parse, to_line
 from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
 from leaps.karel.world import LANGUAGE, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.settings import changed
 
 FEW = 5
 """worlds that these trainings are judged on"""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leaps.cli import main
-from leaps.dataset import Dataset
+from leaps.dataset import DataConfig, Dataset
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE
 from tests.cli.harness import Leaps, assert_refused
@@ -95,6 +95,28 @@ def test_another_configuration_is_refused_in_a_trainings_folder(
         "train", "--data", data, "--out", training, "--preset", "quick", "--epochs", 1, "--variant", "p"
     )
     assert_refused(done, "holds a training with variant='pl', not 'p'")
+
+
+def test_settings_of_data_and_training_can_be_overridden(leaps: Leaps, tmp_path: Path) -> None:
+    data, training = tmp_path / "data", tmp_path / "training"
+    words = ("--set", "complete=true", "--set", "pool=100", "--set", "more=0")
+    assert leaps("data", "--programs", 60, "--out", data, *words, "--json").json["programs"] == 60
+    assert Dataset.load(data).config == DataConfig(60, pool=100, more=0, complete=True)
+    report = leaps(
+        *("train", "--data", data, "--out", training, "--preset", "quick", "--epochs", 2, "--variant", "p"),
+        *("--set", "kl=sum", "--set", "model.embedding=50"),
+        *("--set", "select=search", "--set", "search_programs=2", "--set", "search_iterations=2"),
+        "--json",
+    ).json
+    assert (report["epoch"], 0 <= report["search_score"] <= 1) == (2, True)
+    config = json.loads((training / "config.json").read_text())
+    assert (config["kl"], config["model"]["embedding"], config["select"]) == ("sum", 50, "search")
+    assert len(leaps("encode", "-e", WALK, "--space", training).out.split()) == 256
+
+
+def test_an_unknown_setting_is_refused(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    done = leaps("train", "--data", folders[0], "--out", tmp_path / "t", "--set", "speed=9")
+    assert_refused(done, "unknown setting 'speed'")
 
 
 def test_what_is_encoded_can_be_decoded(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from tests.embedding.helpers import placed
 SMALLEST = ModelConfig(latent=16, hidden=16, policy=False)
 SMALL = ModelConfig(latent=24, hidden=24, policy=False)
 PAPER = ModelConfig(policy=False)
+SHORT_TOKENS = ModelConfig(policy=False, embedding=50)
+LONG_TOKENS = ModelConfig(policy=False, embedding=300)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +52,11 @@ def decode_slowly(
     return out
 
 
-@pytest.mark.parametrize("config", [SMALL, PAPER], ids=["small", "paper"])
+@pytest.mark.parametrize(
+    "config",
+    [SMALL, PAPER, SHORT_TOKENS, LONG_TOKENS],
+    ids=["small", "paper", "short tokens", "long tokens"],
+)
 @pytest.mark.parametrize("scale", [0.1, 0.3, 1.0])
 def test_programs_are_those_of_the_program_space(config: ModelConfig, scale: float) -> None:
     space, points = untrained(config), draw(400, config, scale)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.distributions import Normal, kl_divergence
+from torch.distributions import Categorical, Normal
+from torch.distributions import kl_divergence as torch_divergence
 
 from leaps.behaviour import r_mat
 from leaps.dataset import DataConfig, make_dataset
@@ -15,10 +16,12 @@ from leaps.embedding.batches import ProgramBatch, Programs, Rollouts
 from leaps.embedding.losses import (
     Latent,
     embed,
+    kl_divergence,
     latent_behaviour_reconstruction,
     matching_rewards,
     program_behaviour_reconstruction,
     program_reconstruction,
+    token_entropy,
 )
 from leaps.embedding.model import END, ProgramSpace, planes_of, previous_tokens
 from leaps.embedding.sampler import ProgramSampler
@@ -61,7 +64,24 @@ def test_the_divergence_is_that_of_two_normal_distributions_averaged_over_the_di
     latent = latent_of(2)
     _, divergence = program_reconstruction(untrained(), batch_of(*TWO), latent, beta=0.1)
     own, prior = Normal(latent.mean, latent.log_deviation.exp()), Normal(0.0, 1.0)
-    assert divergence.item() == pytest.approx(float(kl_divergence(own, prior).mean()), rel=1e-5)
+    assert divergence.item() == pytest.approx(float(torch_divergence(own, prior).mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize("size", [8, 12])
+def test_the_summed_divergence_is_the_mean_times_the_dimensions(size: int) -> None:
+    latent = latent_of(2, size)
+    own, prior = Normal(latent.mean, latent.log_deviation.exp()), Normal(0.0, 1.0)
+    summed = kl_divergence(latent, "sum")
+    assert torch.equal(summed, size * kl_divergence(latent, "mean"))
+    assert summed.item() == pytest.approx(float(torch_divergence(own, prior).sum(dim=1).mean()), rel=1e-5)
+
+
+def test_the_summed_divergence_counts_beta_times() -> None:
+    space, batch, latent = untrained(), batch_of(*TWO), latent_of(2)
+    without, divergence = program_reconstruction(space, batch, latent, beta=0, kl="sum")
+    loss, _ = program_reconstruction(space, batch, latent, 0.1, kl="sum")
+    assert divergence.item() == kl_divergence(latent, "sum").item()
+    assert loss.item() == pytest.approx(without.item() + 0.1 * divergence.item(), rel=1e-5)
 
 
 def test_a_latent_with_the_priors_distribution_does_not_diverge() -> None:
@@ -233,14 +253,19 @@ def gradient(loss: Tensor, space: ProgramSpace, latent: Tensor) -> Tensor:
 
 
 def estimate(
-    space: ProgramSpace, latents: Tensor, samples: int, count: int, texts: tuple[str, ...] = (ORIGINAL,)
+    space: ProgramSpace,
+    latents: Tensor,
+    samples: int,
+    count: int,
+    texts: tuple[str, ...] = (ORIGINAL,),
+    entropy: float = 0.0,
 ) -> tuple[Tensor, float]:
     """The loss and mean reward of `samples` programs from each of `count` copies of each latent."""
     traces = run(compile_programs(list(texts) * count), WORLDS, 100, want_actions=True)
     worlds = Worlds.join([WORLDS] * count * len(texts))
     generator = torch.Generator().manual_seed(0)
     return program_behaviour_reconstruction(
-        space, ProgramSampler(space), latents.repeat(count, 1), worlds, traces, samples, generator
+        space, ProgramSampler(space), latents.repeat(count, 1), worlds, traces, samples, generator, entropy
     )
 
 
@@ -288,3 +313,35 @@ def test_where_all_programs_behave_alike_there_is_nothing_to_learn() -> None:
         space.decoder.output[-1].bias[LANGUAGE.ids["putMarker"]] = 1000  # type: ignore[operator]
     loss, _ = estimate(space, latent, 4, 10)
     assert not gradient(loss, space, latent).any()
+
+
+def test_the_entropy_of_a_choice_is_that_among_the_allowed_tokens() -> None:
+    logits, allowed = drawn(2, 3, 5), drawn(2, 3, 5, seed=1) > 0
+    allowed[0, 0] = torch.tensor([False, True, False, False, False])  # no choice
+    allowed[..., 4] |= ~allowed.any(dim=2)
+    masked = logits.masked_fill(~allowed, -torch.inf).requires_grad_()
+    found = token_entropy(masked, allowed)
+    for row, place in product(range(2), range(3)):
+        expected = Categorical(logits=logits[row, place, allowed[row, place]]).entropy()  # type: ignore[no-untyped-call]
+        assert found[row, place].item() == pytest.approx(expected.item(), abs=1e-6)
+    assert torch.autograd.grad(found.sum(), masked)[0].isfinite().all()
+
+
+def test_the_entropy_bonus_makes_choices_less_certain() -> None:
+    space, latent = small_space(), drawn(1, 8)
+
+    @torch.no_grad()
+    def certainty() -> float:
+        """The chance of the most likely action at first."""
+        start = torch.full((1, 1), LANGUAGE.ids[PREFIX[-1]])
+        logits = space.decoder(latent, start)[0, 0]
+        return float(logits[[LANGUAGE.ids[name] for name in LANGUAGE.actions]].softmax(dim=0).max())
+
+    before = certainty()
+    optimizer = torch.optim.Adam(space.decoder.parameters(), 0.02)
+    for _ in range(20):
+        loss, _ = estimate(space, latent, 4, 16, entropy=10.0)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+    assert certainty() < before - 0.1

@@ -10,6 +10,8 @@ from leaps.embedding.model import (
     ACTIONS,
     END,
     ModelConfig,
+    ProgramSpace,
+    make_orthogonal,
     planes_of,
     previous_tokens,
     with_prefix,
@@ -208,3 +210,24 @@ def test_a_limit_below_the_shortest_program_is_refused() -> None:
 
 def test_a_space_can_do_without_a_policy() -> None:
     assert untrained(policy=False).policy is None
+
+
+def test_token_embeddings_have_at_least_one_dimension() -> None:
+    with pytest.raises(ValueError, match="embedding must be at least 1, found 0"):
+        ModelConfig(embedding=0)
+
+
+def test_orthogonal_weights_are_orthogonal_and_have_no_biases() -> None:
+    space = ProgramSpace(ModelConfig(16, 16, embedding=5))
+    before = {name: tensor.clone() for name, tensor in space.state_dict().items()}
+    make_orthogonal(space)
+    after = space.state_dict()
+    recurrent = after["decoder.gru.weight_hh_l0"]  # [3 · 16, 16]
+    assert torch.allclose(recurrent.T @ recurrent, torch.eye(16), atol=1e-5)
+    assert not after["encoder.gru.bias_hh_l0"].any()
+    first = after["decoder.output.0.weight"]
+    assert torch.allclose(first @ first.T, 2 * torch.eye(16), atol=1e-5)
+    assert not after["decoder.output.0.bias"].any()
+    unchanged = {name for name, tensor in after.items() if tensor.equal(before[name])}
+    assert {"encoder.embedding.weight", "encoder.mean.weight", "encoder.log_deviation.bias"} <= unchanged
+    assert not {name for name in unchanged if ".gru." in name or ".output." in name}

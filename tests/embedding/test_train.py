@@ -210,6 +210,100 @@ def test_a_training_too_short_for_a_quarter_keeps_its_learning_rates() -> None:
     assert rates == [0.01] * 3
 
 
+def test_the_step_schedule_lowers_learning_rates_by_5_percent_every_ten_epochs() -> None:
+    config = replace(TINY, variant="p", epochs=21, batch=60, programs=5, schedule="step")
+    trainer = Trainer(config, short_programs(), CPU)
+    rates = []
+    for _ in range(21):
+        trainer.run_epoch()
+        rates.append(trainer.optimizer.param_groups[0]["lr"])
+    assert rates == pytest.approx([0.01] * 10 + [0.0095] * 10 + [0.009025])
+
+
+def test_the_summed_divergence_draws_latents_to_the_prior_more_strongly() -> None:
+    divergences = {}
+    for kl in ("mean", "sum"):
+        trainer = Trainer(replace(TINY, variant="p", kl=kl, epochs=20), short_programs(), CPU)
+        for _ in range(20):
+            last = trainer.run_epoch()
+        divergences[kl] = last["kl"] / (TINY.model.latent if kl == "sum" else 1)
+    assert divergences["sum"] < 0.3 * divergences["mean"]
+
+
+def changes_of_the_reinforced_phase(**options: Any) -> dict[str, Tensor]:
+    """How the weights of encoder and decoder change in one epoch of L^R."""
+    config = replace(TINY, variant="pr", learning_rate=0.0, batch=60, rl_learning_rate=0.001, **options)
+    trainer = Trainer(config, short_programs(), CPU)
+    before = {name: tensor.clone() for name, tensor in trainer.space.state_dict().items()}
+    trainer.run_epoch()
+    return {name: tensor - before[name] for name, tensor in trainer.space.state_dict().items()}
+
+
+def test_the_reinforced_phase_can_have_a_divergence_of_its_own() -> None:
+    pulled = changes_of_the_reinforced_phase(rl_beta=1000.0)
+    # Adam's first step is as long as the learning rate: only its direction says what the loss is.
+    trainer = Trainer(
+        replace(TINY, variant="p", beta=1000.0, batch=60, learning_rate=0.001), short_programs(), CPU
+    )
+    before = trainer.space.encoder.mean.bias.clone()
+    trainer.run_epoch()
+    toward_the_prior = trainer.space.encoder.mean.bias - before
+    assert torch.equal(pulled["encoder.mean.bias"].sign(), toward_the_prior.sign())
+    plain = changes_of_the_reinforced_phase()
+    assert not torch.equal(plain["encoder.mean.bias"].sign(), toward_the_prior.sign())
+
+
+def test_gradients_of_the_reinforced_phase_are_clipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    norms: list[float] = []
+    step = torch.optim.Adam.step
+
+    def measured(optimizer: torch.optim.Adam) -> object:
+        gradients = [
+            p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None
+        ]
+        norms.append(float(torch.stack([gradient.norm() for gradient in gradients]).norm()))
+        return step(optimizer)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", measured)
+    changes_of_the_reinforced_phase(rl_clip=0.01)
+    supervised, reinforced = norms
+    assert supervised > 0.02
+    assert reinforced == pytest.approx(0.01, rel=1e-3)
+
+
+def test_the_reinforced_phase_waits_for_programs_to_be_decoded() -> None:
+    trainer = Trainer(replace(TINY, rl_from=0.5), short_programs(), CPU)
+    assert "reward" not in trainer.run_epoch()
+    trainer.exact = 0.49
+    assert "reward" not in trainer.run_epoch()
+    trainer.exact = 0.5
+    assert "reward" in trainer.run_epoch()
+
+
+def test_orthogonal_weights_are_those_that_training_starts_from() -> None:
+    trainer = Trainer(replace(TINY, initial="orthogonal"), short_programs(), CPU)
+    recurrent = trainer.space.decoder.state_dict()["gru.weight_hh_l0"]
+    assert torch.allclose(recurrent.T @ recurrent, torch.eye(8), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"kl": "max"}, "kl: expected mean or sum, found 'max'"),
+        ({"schedule": "cosine"}, "schedule: expected linear or step, found 'cosine'"),
+        ({"initial": "zero"}, "initial: expected torch or orthogonal, found 'zero'"),
+        ({"select": "loss"}, "select: expected behaviour or search, found 'loss'"),
+        ({"rl_beta": -1.0}, "rl_beta must be a finite number from 0, found -1.0"),
+        ({"rl_entropy": float("nan")}, "rl_entropy must be a finite number from 0, found nan"),
+        ({"rl_clip": 0.0}, "rl_clip must be a finite number above 0, found 0.0"),
+        ({"rl_from": 80.0}, "rl_from must be a fraction from 0 to 1, found 80.0"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        TrainConfig(**options)
+
+
 def test_validation_programs_are_not_trained_on() -> None:
     trainer = Trainer(TrainConfig(model=ModelConfig(8, 8)), short_programs(), CPU)
     assert not set(trainer.train.tolist()) & set(trainer.judge.numbers.tolist())
@@ -395,6 +489,97 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
         run_tiny(tmp_path)
 
 
+ALL_OPTIONS = replace(
+    TINY,
+    kl="sum",
+    schedule="step",
+    initial="orthogonal",
+    rl_beta=0.1,
+    rl_entropy=0.1,
+    rl_clip=0.5,
+    select="search",
+    search_every=2,
+    model=ModelConfig(8, 8, 15, embedding=5),
+)
+
+
+def size_of_weights(space: ProgramSpace) -> float:
+    """A score that is a function of the space alone, as a search's is."""
+    return float(sum(parameter.abs().sum() for parameter in space.parameters()))
+
+
+@pytest.fixture(scope="module")
+def with_all_options(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an undisturbed training with every option changed."""
+    folder = tmp_path_factory.mktemp("options")
+    run_tiny(folder, ALL_OPTIONS, judge_search=size_of_weights)
+    return folder
+
+
+@pytest.mark.parametrize("epoch", [1, 2, 3])
+def test_a_training_with_all_options_resumes_identically(
+    with_all_options: Path, tmp_path: Path, epoch: int
+) -> None:
+    with pytest.raises(Interrupted):
+        run_tiny(tmp_path, ALL_OPTIONS, listener=interrupt_at(epoch), judge_search=size_of_weights)
+    run_tiny(tmp_path, ALL_OPTIONS, judge_search=size_of_weights)
+    assert_same_training(with_all_options, tmp_path)
+
+
+def test_a_training_interrupted_while_searching_resumes_identically(
+    with_all_options: Path, tmp_path: Path
+) -> None:
+    def interrupted(_: ProgramSpace) -> float:
+        raise Interrupted
+
+    with pytest.raises(Interrupted):
+        run_tiny(tmp_path, ALL_OPTIONS, judge_search=interrupted)
+    run_tiny(tmp_path, ALL_OPTIONS, judge_search=size_of_weights)
+    assert_same_training(with_all_options, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kl": "sum"},
+        {"schedule": "step"},
+        {"initial": "orthogonal"},
+        {"rl_beta": 0.1},
+        {"rl_entropy": 0.1},
+        {"rl_clip": 0.5},
+        {"rl_from": 0.8},
+        {"search_every": 2},
+        {"search_programs": 5},
+        {"search_iterations": 7},
+        {"model": replace(TINY.model, embedding=50)},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+def test_a_training_with_another_option_is_refused(whole: Path, other: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"holds a training with {next(iter(other))}="):
+        run_tiny(whole, replace(TINY, **other))
+
+
+def test_a_training_selected_by_search_does_not_resume_another(whole: Path) -> None:
+    with pytest.raises(ValueError, match="holds a training with select='behaviour', not 'search'"):
+        run_tiny(whole, replace(TINY, select="search"), judge_search=size_of_weights)
+
+
+def test_where_the_reinforced_phase_starts_survives_a_resume(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Half(Scripted):
+        def __call__(self, _: ProgramSpace) -> dict[str, float]:
+            return {"behaviour": 0.5, "exact": 0.5}
+
+    monkeypatch.setattr(module, "Judge", Half)
+    config = replace(TINY, rl_from=0.5)
+    with pytest.raises(Interrupted):
+        run_tiny(tmp_path, config, listener=interrupt_at(2))
+    run_tiny(tmp_path, config)
+    assert [line["epoch"] for line in metrics_of(tmp_path) if "reward" in line] == [2, 3]
+
+
 # What is kept
 
 
@@ -450,6 +635,57 @@ def test_the_best_epoch_is_remembered_across_a_resume(
     monkeypatch.setattr(Scripted, "says", (0.5, 0.4))
     assert run_tiny(tmp_path, config)["epoch"] == 2
     assert_equal_tensors(networks(load_file(tmp_path / WEIGHTS_FILE)), networks(kept))
+
+
+def test_selection_by_search_keeps_the_searched_epoch_with_the_best_score(tmp_path: Path) -> None:
+    config = replace(TINY, variant="p", epochs=7, select="search", search_every=2)
+    scores, searched = iter([0.1, 0.8, 0.8, 0.3]), []
+
+    def judge(space: ProgramSpace) -> float:
+        searched.append({name: tensor.clone() for name, tensor in space.state_dict().items()})
+        return next(scores)
+
+    best = run_tiny(tmp_path, config, judge_search=judge)
+    lines = [line for line in metrics_of(tmp_path) if "search_score" in line]
+    assert [(line["epoch"], line["search_score"]) for line in lines] == [
+        (2, 0.1),
+        (4, 0.8),
+        (6, 0.8),
+        (7, 0.3),
+    ]
+    assert (best["epoch"], best["search_score"]) == (4, 0.8)
+    assert_equal_tensors(networks(load_file(tmp_path / WEIGHTS_FILE)), networks(searched[1]))
+
+
+def test_searching_does_not_change_the_training(tmp_path: Path) -> None:
+    def judge(_: ProgramSpace) -> float:
+        torch.rand(7)
+        return 0.5
+
+    run_tiny(tmp_path / "search", replace(TINY, select="search", search_every=1), judge_search=judge)
+    run_tiny(tmp_path / "behaviour")
+    states = [
+        torch.load(tmp_path / name / CHECKPOINT_FILE, weights_only=True)["space"]
+        for name in ("search", "behaviour")
+    ]
+    assert_equal_tensors(*states)
+
+
+@pytest.mark.parametrize(
+    ("select", "judge", "found"),
+    [("search", None, "no judge_search"), ("behaviour", size_of_weights, "a judge_search")],
+)
+def test_selection_and_judge_that_do_not_match_are_refused(
+    tmp_path: Path, select: str, judge: Callable[[ProgramSpace], float] | None, found: str
+) -> None:
+    with pytest.raises(ValueError, match=f"select='{select}', but there is {found}"):
+        run_tiny(tmp_path, replace(TINY, select=select), judge_search=judge)
+
+
+def test_a_search_score_that_is_not_finite_is_refused(tmp_path: Path) -> None:
+    config = replace(TINY, variant="p", select="search", search_every=1)
+    with pytest.raises(ValueError, match="judge_search must return a finite number, got nan"):
+        run_tiny(tmp_path, config, judge_search=lambda _: float("nan"))
 
 
 def test_a_finished_training_says_its_best_epoch_and_trains_no_more(whole: Path) -> None:
@@ -545,6 +781,9 @@ def test_every_epoch_is_told(tmp_path: Path) -> None:
         ("validation_programs", 1),
         ("programs", 1),
         ("samples", 2),
+        ("search_every", 1),
+        ("search_programs", 1),
+        ("search_iterations", 1),
     ],
 )
 def test_too_few_of_anything_are_refused(name: str, least: int) -> None:

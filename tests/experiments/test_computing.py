@@ -17,7 +17,7 @@ from leaps.analysis.repair import repair
 from leaps.baselines.naive import behaviour_score
 from leaps.baselines.policies import load_policy
 from leaps.baselines.train import POLICY_FILE
-from leaps.baselines.viper import PERCEIVED, POSSIBLE, TreePolicy
+from leaps.baselines.viper import POSSIBLE, TreePolicy
 from leaps.dataset import DataConfig, make_dataset
 from leaps.embedding.space import Space
 from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
@@ -27,6 +27,7 @@ from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import SEARCHES, Job, do, thinned
 from leaps.experiments.study import STUDY
 from leaps.explore import smoothness
+from leaps.karel.observe import PERCEIVED
 from leaps.karel.world import LANGUAGE, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.search.solve import Solution, SolveConfig, solve

@@ -17,7 +17,14 @@ from tests.embedding.helpers import needs_shipped_weights
 
 PROGRAM = "DEF run m( WHILE c( noMarkersPresent c) w( move turnRight w) m)"
 HISTORY = [
-    {"round": 1, "evaluations": 64, "rollouts": 2000, "score": 0.25, "worlds": 32, "program": "DEF run m( move m)"},
+    {
+        "round": 1,
+        "evaluations": 64,
+        "rollouts": 2000,
+        "score": 0.25,
+        "worlds": 32,
+        "program": "DEF run m( move m)",
+    },
     {"round": 3, "evaluations": 96, "rollouts": 3000, "score": 1.0, "worlds": 32, "program": PROGRAM},
 ]
 
