@@ -19,7 +19,7 @@ from leaps.embedding.weights import save_weights
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import LANGUAGE
 from leaps.search.cem import CEMConfig
-from leaps.search.reconstruct import PLUS, TEST_PROGRAMS, reconstruct
+from leaps.search.reconstruct import PAPER, PLUS, TEST_PROGRAMS, reconstruct
 
 
 def interpolate(space: Space, start: str, end: str, steps: int) -> list[str]:
@@ -192,7 +192,9 @@ def latent_map(
     for name, program in TEST_PROGRAMS.items():
         progress(name)
         given = space.encode([program])
-        result = reconstruct(space, program, PLUS, seed, iterations)
+        # In raw latents as published, else as leaps+ does.
+        setting = PAPER[name] if space.raw else PLUS
+        result = reconstruct(space, program, setting, seed, iterations, best_answers=not space.raw)
         truth[name], found[name] = place(given)[0], place(result.point[None])[0]
         r_mat[name] = result.r_mat
         apart[name] = float(np.linalg.norm(space.latent(result.point[None]) - space.latent(given))) / unit

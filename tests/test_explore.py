@@ -44,6 +44,7 @@ class Atlas:
     """A space of known programs: each has its place, and every point belongs to the nearest of them."""
 
     text = staticmethod(Space.text)
+    raw = False
 
     def __init__(self, programs: NDArray[np.uint8], places: NDArray[Any]) -> None:
         self.programs, self.places = programs, places.astype(np.float32)

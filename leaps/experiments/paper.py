@@ -168,6 +168,8 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
     },
 }
 
+REPORTED["tasks"]["leaps-220"] = REPORTED["tasks"]["leaps"]
+REPORTED["steps"] = dict.fromkeys(("leaps-220", "leaps"), REPORTED["tasks"]["leaps"])
 REPORTED["short"] = {
     method: {f"{task}~100": number for task, number in REPORTED["tasks"][method].items()}
     for method in ("drl", "drl-fcn", "drl-abs", "leaps")

@@ -229,7 +229,7 @@ def test_what_is_wrong_is_said(settings: dict[str, Any], said: str) -> None:
 def test_a_configuration_is_refused_before_a_search_begins() -> None:
     for settings, said in (
         ({"edits": 0}, "edits must be at least 1, found 0"),
-        ({"method": "leaps+"}, "leaps+ can't stay close to a program; expected ladder"),
+        ({"method": "leaps+"}, "leaps\\+ can't stay close to a program; expected ladder"),
         ({"origin": "DEF run m( move"}, "token 4: the program ends here"),
     ):
         with pytest.raises(ValueError, match=said):

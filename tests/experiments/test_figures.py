@@ -52,7 +52,7 @@ def quick(name: str, task: str) -> Cell:
 def test_a_map_is_that_of_the_space_and_its_training_programs() -> None:
     one = cell("latent-map", "leaps-p+l", "test-programs", 3, iterations=2, programs=200)
     data = make_dataset(DataConfig(programs=200))
-    expected = latent_map(Space.load("pl"), data.tokens[data.split("train")], 3, 2)
+    expected = latent_map(Space.load("pl", raw=True), data.tokens[data.split("train")], 3, 2)
     found = values_of(one)
     assert found == {"programs": 140, **expected.report()}
     assert values_of(one) == found
@@ -62,8 +62,8 @@ def test_a_map_is_that_of_the_space_and_its_training_programs() -> None:
 @needs_shipped_weights
 def test_a_trajectory_is_that_of_the_search_in_table_3() -> None:
     one = cell("cem-trajectory", "leaps", "four-corner", 1, budget=130, programs=50)
-    config = SolveConfig("four-corner", "leaps+", 1, budget=130)
-    recorded = record(config, Space.load("leaps"), TRUTHS["four-corner"], programs=50)
+    config = SolveConfig("four-corner", "leaps", 1, budget=130)
+    recorded = record(config, Space.load("leaps", raw=True), TRUTHS["four-corner"], programs=50)
     assert values_of(one) == recorded.summary()
 
 
@@ -128,8 +128,8 @@ def test_lengths_are_those_of_the_data_set(split: str) -> None:
 
 
 def rolled_out(task: str, program: str, seed: int = 0) -> Any:
-    needed = came_to(cell("tasks", "ours", task, seed), program=program, **{"return": 0.75})
-    return values_of(cell("rollouts", "ours", task, seed), needed)
+    needed = came_to(cell("tasks", "ladder", task, seed), program=program, **{"return": 0.75})
+    return values_of(cell("rollouts", "ladder", task, seed), needed)
 
 
 def test_a_rollout_is_that_of_the_program_in_a_world_that_it_was_judged_on() -> None:

@@ -18,9 +18,10 @@ def test_every_number_has_a_column_of_its_experiment(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REPORTED)
-def test_every_row_of_an_experiment_but_ours_is_reported(name: str) -> None:
-    unreported = {"ours", *SIZES} | ({"ppo-last-action"} if name == "unseen" else set())
-    assert set(EXPERIMENTS[name].methods) - unreported <= set(REPORTED[name])
+def test_rows_of_an_experiment_are_reported_but_for_this_projects_own(name: str) -> None:
+    rows = {row for row in EXPERIMENTS[name].methods if not row.startswith("leaps+")}
+    unreported = {"ladder", *SIZES} | ({"ppo-last-action"} if name == "unseen" else set())
+    assert rows - unreported <= set(REPORTED[name])
 
 
 def test_some_numbers_that_one_knows() -> None:
