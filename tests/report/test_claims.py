@@ -1,0 +1,89 @@
+"""Verdicts on the paper's claims follow from stored results."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from leaps.experiments.catalogue import EXPERIMENTS
+from leaps.experiments.cell import Result, cell
+from leaps.experiments.table import Entry
+from leaps.report.claims import CLAIMS, FAILS, HOLDS, MISSING, PARTLY, Results, Verdict, claims_page, judged
+from leaps.tasks import PAPER
+
+
+@dataclass
+class _Section:
+    name: str
+    returns: dict[tuple[str, str], float]
+
+    @property
+    def experiment(self) -> object:
+        return EXPERIMENTS[self.name]
+
+    @property
+    def table(self) -> dict[tuple[str, str], object]:
+        return {place: _Compared(_entry(self.name, place, value)) for place, value in self.returns.items()}
+
+
+@dataclass
+class _Compared:
+    entry: Entry
+
+
+@dataclass
+class _Contents:
+    sections: list[_Section] = field(default_factory=list)
+
+
+def _entry(name: str, place: tuple[str, str], value: float) -> Entry:
+    return Entry((Result(cell(name, *place), {"return": value}, 0.0, "0"),))
+
+
+def contents(**tables: dict[tuple[str, str], float]) -> _Contents:
+    return _Contents([_Section(name, returns) for name, returns in tables.items()])
+
+
+def verdict(quote: str, **tables: dict[tuple[str, str], float]) -> Verdict:
+    (claim,) = (claim for claim in CLAIMS if quote in claim.quote)
+    return claim.judge(Results(contents(**tables)))  # type: ignore[arg-type]
+
+
+def on_all(method: str, value: float, **others: float) -> dict[tuple[str, str], float]:
+    return {(method, task): others.get(task.replace("-", "_"), value) for task in PAPER}
+
+
+def test_a_tree_that_earns_more_than_its_teachers_is_not_bounded_by_them() -> None:
+    teachers = on_all("drl", 0.5)
+    assert verdict("bounded", tasks=teachers | on_all("viper", 0.5)).word == HOLDS
+    found = verdict("bounded", tasks=teachers | on_all("viper", 0.4, four_corner=1.0))
+    assert found.word == FAILS
+    assert "four-corner (teacher 0.50, tree 1.00)" in found.evidence
+
+
+def test_transfer_is_ineffective_only_if_it_helps_nowhere() -> None:
+    before = on_all("drl-abs", 0.3)
+    assert verdict("transferring", tasks=before | on_all("drl-abs-t", 0.31)).word == HOLDS
+    found = verdict("transferring", tasks=before | on_all("drl-abs-t", 0.0, maze=0.9))
+    assert found.word == FAILS
+    assert "helps on maze" in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("without", "word"), [((), HOLDS), (("clean-house",), PARTLY), (tuple(PAPER)[:3], FAILS)]
+)
+def test_random_search_is_worse_on_all_tasks_or_the_exceptions_are_named(
+    without: tuple[str, ...], word: str
+) -> None:
+    random = {("leaps-rand-64", task): 0.9 if task in without else 0.1 for task in PAPER}
+    found = verdict("LEAPS-rand", tasks=random | on_all("leaps", 0.5))
+    assert found.word == word
+    assert all(task in found.evidence for task in without)
+
+
+def test_what_has_no_result_is_not_measured_and_says_so() -> None:
+    found = judged(contents(tasks={("drl", "maze"): 1.0}))  # type: ignore[arg-type]
+    assert len(found) == len(CLAIMS)
+    assert {one.word for _, one in found} == {MISSING}
+    page = claims_page(contents(tasks={("drl", "maze"): 1.0}))  # type: ignore[arg-type]
+    assert f"Of {len(CLAIMS)} claims: {len(CLAIMS)} {MISSING}." in page
+    assert all(f"> {claim.quote}" in page for claim in CLAIMS)
