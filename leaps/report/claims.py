@@ -46,15 +46,20 @@ class Results:
         }
 
     def mean(self, experiment: str, method: str, task: str) -> float:
+        if (method, task) not in self.entries.get(experiment, {}):
+            raise KeyError(f"{method} on {task} in {experiment}")
         return self.entries[experiment][method, task].mean
 
     def row(self, experiment: str, method: str, tasks: Sequence[str]) -> dict[str, float]:
         return {task: self.mean(experiment, method, task) for task in tasks}
 
     def known(self, experiment: str, methods: Sequence[str], task: str) -> dict[str, float]:
-        """Of the methods that have a result there."""
-        found = self.entries[experiment]
-        return {method: found[method, task].mean for method in methods if (method, task) in found}
+        """Of the methods that have a result there; at least one has to."""
+        found = self.entries.get(experiment, {})
+        known = {method: found[method, task].mean for method in methods if (method, task) in found}
+        if not known:
+            raise KeyError(f"{' or '.join(methods)} on {task} in {experiment}")
+        return known
 
 
 def _listed(values: Mapping[str, float]) -> str:
@@ -198,13 +203,18 @@ def _networks_break(results: Results) -> Verdict:
     entries, kept = 0, []
     for method in ("drl-fcn", "drl-abs", "viper", "ppo-last-action"):
         for task in LARGE:
-            home = results.known("tasks", (method,), task).get(method)
-            large = results.known("generalization", (method,), task).get(method)
-            if home is None or large is None or home < 0.7:
+            try:
+                home = results.mean("tasks", method, task)
+                large = results.mean("generalization", method, task)
+            except KeyError:  # not every method has every entry
+                continue
+            if home < 0.7:
                 continue
             entries += 1
             if large >= 0.9 * home:
                 kept.append(f"{method} on {task} ({number(home)} and {number(large)})")
+    if not entries:
+        raise KeyError("policies at home and at 100x100")
     return Verdict(
         HOLDS if not kept else FAILS,
         f"Of {entries} policies with at least 0.70 at home, {len(kept)} keep nine tenths of it at 100x100: "
@@ -222,8 +232,8 @@ def _best_of_five(results: Results) -> Verdict:
             behind.append(f"{task} ({best} {number(rivals[best])}, leaps {number(own)})")
     searched = {
         method: results.mean("generalization", method, "harvester")
-        for method in ("leaps", "ladder", "ladder-sizes")
-    } | results.known("generalization", ("ppo-last-action",), "harvester")
+        for method in ("leaps", "ladder", "ladder-sizes", "ppo-last-action")
+    }
     return Verdict(
         HOLDS if len(behind) <= 1 else FAILS,
         f"A baseline is better on {len(behind)} of 5: {'; '.join(behind) or 'none'}. Harvester at 100x100: "
@@ -341,7 +351,7 @@ def judged(contents: Contents) -> list[tuple[Claim, Verdict]]:
         try:
             verdict = claim.judge(results)
         except KeyError as missing:
-            verdict = Verdict(MISSING, f"There is no result for {missing} yet.")
+            verdict = Verdict(MISSING, f"There is no result yet for {missing.args[0]}.")
         found.append((claim, verdict))
     return found
 
