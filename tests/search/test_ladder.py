@@ -1,4 +1,4 @@
-"""Ladder go up or along, never down, and the ladder gives the promising ones more patience."""
+"""Climbs go up or along, never down, and the ladder gives the promising ones more patience."""
 
 import json
 from collections.abc import Callable
@@ -341,8 +341,8 @@ def test_another_seed_is_another_search() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("name", ["patience", "resting", "starts", "batch"])
-@pytest.mark.parametrize("value", [0, -1])
-def test_settings_below_one_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be at least 1, found {value}"):
-        LadderConfig(**{name: value})
+@pytest.mark.parametrize(("name", "least"), [("patience", 1), ("resting", 0), ("starts", 1), ("batch", 1)])
+def test_settings_below_their_least_value_are_refused_by_name(name: str, least: int) -> None:
+    setting: dict[str, Any] = {name: least - 1}
+    with pytest.raises(ValueError, match=f"{name} must be at least {least}, found {least - 1}"):
+        LadderConfig(**setting)
