@@ -5,6 +5,8 @@ import pytest
 from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, TABLES, get_experiment
 from leaps.experiments.cell import Cell, cell
 from leaps.experiments.run import needed_by
+from leaps.search.ladder import IDEAS
+from leaps.search.methods import get_method
 from leaps.tasks import HARD, PAPER
 
 TABLE_3 = EXPERIMENTS["tasks"]
@@ -124,3 +126,13 @@ def test_what_is_not_drawn_has_one_seed(name: str) -> None:
     assert experiment.cells(seeds=1) == experiment.cells()
     with pytest.raises(ValueError, match=f"nothing in {name} is drawn, .*; expected 1, found 2"):
         experiment.cells(seeds=2)
+
+
+def test_the_ablation_gives_ladder_and_its_variants_the_same_budget() -> None:
+    ablation = EXPERIMENTS["ablation"]
+    assert ablation.methods == ("ladder", *(f"ladder-{idea}" for idea in IDEAS))
+    assert ablation.tasks == (*PAPER, "door-key", "seeder")
+    assert {one.option("budget") for one in ablation.cells()} == {200_000}
+    for method in ablation.methods:
+        assert {one.seed for one in ablation.cells([method])} == set(range(16))
+        assert get_method(method).worlds == get_method("ladder").worlds
