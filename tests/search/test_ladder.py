@@ -402,8 +402,8 @@ def test_with_nothing_switched_off_the_settings_are_ladders() -> None:
 
 def test_names_list_what_is_switched_off() -> None:
     assert parse_missing("ladder") == frozenset()
-    assert parse_missing("ladder-space") == {"space"}
-    assert parse_missing("ladder-far-space") == {"space", "far"}
+    assert parse_missing("ladder-space") == frozenset({"space"})
+    assert parse_missing("ladder-far-space") == frozenset({"space", "far"})
     assert parse_missing("leaps") is None
     with pytest.raises(ValueError, match="unknown idea 'luck' in 'ladder-luck'; expected space, plateau, "):
         parse_missing("ladder-luck")

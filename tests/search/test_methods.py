@@ -207,11 +207,12 @@ def test_without_moves_neighbours_are_those_of_hill_climbing() -> None:
     search = built("ladder-moves-far", seed=3)
     first = search.ask()
     search.tell(np.arange(len(first), dtype=np.float64))
-    stream = search.state()["stream"].copy()
+    state = search.state()
+    assert state is not None
     neighbours = search.ask()
     limits = Limits(length=45, in_a_row=45)
     replacing = Neighbourhood(LANGUAGE, PROGRAMS, limits, {Move.REPLACE: 1.0}, 0)
-    replacing.stream[:] = stream
+    replacing.stream[:] = state["stream"]
     assert np.array_equal(neighbours, replacing.draw(first[-1:], len(neighbours))[0])
 
 
