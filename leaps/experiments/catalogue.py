@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, cell
 from leaps.experiments.computing import (
+    ABLATION,
     LENGTHS,
     SEARCH_ROWS,
     SEARCHES,
@@ -37,6 +38,10 @@ SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
 SHORT = 100
 """actions of a rollout, where it is short"""
 HELD_OUT_SEEDS = 8
+ABLATION_SEEDS, ABLATION_BUDGET = 16, 200_000
+"""seeds, and evaluations of each search"""
+TOO_SLOW = ("snake", "one-stroke")
+"""tasks that are left out of the ablation: minutes for each search"""
 LARGE, QUICK_SIZE = "100x100", "20x20"
 EPISODES_GRID = 10
 """worlds of that size for judging DRL and DRL-FCN, whose networks are slow there; others have a hundred"""
@@ -256,6 +261,10 @@ def _budget(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
     return [cell("budget", method, task, seed, **(_quick(method) if quick else {}))]
 
 
+def _ablation(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    return [cell("ablation", method, task, seed, budget=QUICK_BUDGET if quick else ABLATION_BUDGET)]
+
+
 def _budget_needs(one: Cell) -> tuple[Cell, ...]:
     """HC and CEBS score programs on 16 worlds in the other tables already."""
     if one.method not in ("hc", "cebs"):
@@ -325,6 +334,15 @@ TABLES = {
             computing.budget_curve,
             _budget_needs,
             _seeds_of_searches,
+        ),
+        Experiment(
+            "ablation",
+            "Ladder without each of its ideas",
+            tuple(ABLATION),
+            (*PAPER, *(task for task in HARD if task not in TOO_SLOW)),
+            _ablation,
+            computing.search,
+            seeds=lambda method: ABLATION_SEEDS,  # noqa: ARG005
         ),
         Experiment(
             "held-out",

@@ -15,6 +15,7 @@ from leaps import __version__
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.commit import commit
 from leaps.files import locked
+from leaps.search.ladder import IDEAS
 from leaps.tasks.task import SHARE
 from leaps.tensors import read_about
 
@@ -158,7 +159,12 @@ LENGTHS = {
 }
 """by the tokens of the longest program that may be found"""
 SIZES = {"ladder-sizes": SearchRow("ladder", also=((9, 9), (16, 16), (40, 40)))}
-SEARCH_ROWS = {**SEARCHES, **STEPS, **LENGTHS, **SIZES}
+ABLATION = {
+    "ladder": SEARCHES["ladder"],
+    **{name: SearchRow(name) for name in (f"ladder-{idea}" for idea in IDEAS)},
+}
+"""Ladder, then Ladder without each of its ideas"""
+SEARCH_ROWS = {**SEARCHES, **STEPS, **LENGTHS, **SIZES, **ABLATION}
 SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"}
 """rows, and the spaces that were learned with only some of the losses"""
 

@@ -1,4 +1,4 @@
-"""Our search: many climbs from programs of the learned space, the promising ones longer.
+"""Ladder: many climbs from programs of the learned space, the promising ones longer.
 
 A climb goes from a program to a neighbour that is no worse. Most end on a plateau, and some go straight to
 the top; nobody knows beforehand which. So there is a ladder: a climb goes on until it has waited long enough
@@ -31,32 +31,71 @@ MOVES = {
     Move.REHEAD: 0.5,
 }
 """shares of the moves to a neighbour"""
+IDEAS = {
+    "space": "starts from the learned space; without: from random programs of the grammar",
+    "plateau": "steps to neighbours that are as good",
+    "far": "neighbours several moves away",
+    "moves": "ten kinds of moves; without: only REPLACE, as in HC",
+    "ladder": "rungs; without: every climb ends after its first patience",
+    "room": "a limit on the length of programs on a plateau",
+    "counterexamples": "checks on fresh worlds; without: a program that is perfect on the first worlds "
+    "ends the search",
+    "simplify": "simplification of the program that was found",
+}
+"""what Ladder can be run without, by the name that follows `ladder-`"""
+
+
+def parse_missing(name: str) -> frozenset[str] | None:
+    """The ideas that a method's name leaves out: none for `ladder`, two for `ladder-space-far`. None if it
+    is not such a name.
+    """
+    base, *missing = name.split("-")
+    if base != "ladder":
+        return None
+    for idea in missing:
+        if idea not in IDEAS:
+            raise ValueError(f"unknown idea {idea!r} in {name!r}; expected {', '.join(IDEAS)}")
+    return frozenset(missing)
 
 
 @dataclass(frozen=True)
 class LadderConfig:
-    """How the evaluations are shared out."""
+    """Settings of Ladder."""
 
     patience: int = 250
     """evaluations without a better program after which a climb comes to the first rung; twice as many for the
     second, and so on"""
     resting: int = 8
-    """climbs that rest on a rung at most: the best ones"""
+    """climbs that rest on a rung at most: the best ones; with 0 every climb ends at the first rung"""
     starts: int = 32
     """programs that a climb's first is the best of"""
     batch: int = 16
     """neighbours that are scored at once"""
+    far: bool = True
+    """whether neighbours may be several moves away: half of them one, a quarter two, and so on"""
+    plateau: bool = True
+    """whether a climb steps to neighbours that are as good"""
     plateau_length: float = 0.7
     """share of the greatest length that a program may have after a step along a plateau, if it wasn't as long
     before: otherwise it soon has all the tokens that it may have, most of them idle, and can't grow where it
     would help"""
 
     def __post_init__(self) -> None:
-        for name in ("patience", "resting", "starts", "batch"):
-            if (value := getattr(self, name)) < 1:
-                raise ValueError(f"{name} must be at least 1, found {value}")
+        for name, least in (("patience", 1), ("resting", 0), ("starts", 1), ("batch", 1)):
+            if (value := getattr(self, name)) < least:
+                raise ValueError(f"{name} must be at least {least}, found {value}")
         if not 0 <= self.plateau_length <= 1:
             raise ValueError(f"plateau_length must be from 0 to 1, found {self.plateau_length}")
+
+    def without(self, ideas: frozenset[str]) -> "LadderConfig":
+        """The same settings with some of IDEAS switched off; those that are no settings change nothing."""
+        off: dict[str, Any] = {
+            "far": {"far": False},
+            "plateau": {"plateau": False},
+            "ladder": {"resting": 0},
+            "room": {"plateau_length": 1.0},
+        }
+        return replace(self, **{name: value for idea in ideas for name, value in off.get(idea, {}).items()})
 
 
 @dataclass(eq=False)
@@ -125,10 +164,10 @@ class Ladder:
         return self.asked
 
     def _neighbours(self, program: NDArray[np.uint8]) -> Programs:
-        """Half of them one move away, a quarter two, and so on."""
+        """Draw neighbours: half of them one move away, a quarter two, and so on, if `far`; else all one."""
         others = self._programs  # pieces of the other climbs' programs may be of use, too
         drawn, _ = self.neighbourhood.draw(program[None], self.config.batch, others)
-        far = self.config.batch // 2
+        far = self.config.batch // 2 if self.config.far else 0
         while far:
             drawn[:far], _ = self.neighbourhood.draw(drawn[:far], far, others)
             far //= 2
@@ -152,9 +191,11 @@ class Ladder:
             self.climb = self._next()
 
     def _elsewhere(self, program: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """[n] which of those asked about may be stepped to if they are as good: from another place, other
-        places can be reached.
+        """[n] which of the programs asked about may be stepped to if they are as good: other programs can be
+        reached from them.
         """
+        if not self.config.plateau:
+            return np.zeros(len(self.asked), np.bool_)
         pad, longest = self.neighbourhood.language.pad, self.neighbourhood.limits.length
         room = max(int(self.config.plateau_length * longest), int((program != pad).sum()))
         short = (self.asked != pad).sum(axis=1) <= room

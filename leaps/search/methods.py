@@ -12,7 +12,7 @@ from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.randomness import below
 from leaps.search.beam import Beam, BeamConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
-from leaps.search.ladder import MOVES, Ladder, LadderConfig
+from leaps.search.ladder import IDEAS, MOVES, Ladder, LadderConfig, parse_missing
 from leaps.search.leaps import CHANGES, Leaps, parse_changes
 from leaps.search.near import Near
 from leaps.search.random_search import RandomSearch, config_for
@@ -53,6 +53,8 @@ class Method:
     """evaluations by default"""
     counterexamples: bool = False
     """add worlds on which the best program fails, until it holds on fresh ones"""
+    simplifies: bool = False
+    """simplify the final program"""
     until_perfect: bool = True
     """stop at the first program that is perfect on the search's worlds; else the search decides by
     `finished`"""
@@ -60,22 +62,42 @@ class Method:
     """whether it can stay close to a program"""
 
 
-def _ladder(setting: Setting) -> Search:
-    if setting.origin is not None:
-        near = Near(setting.origin, setting.edits, MOVES, setting.seed)
-        return Ladder(LadderConfig(), near, near.begin)
-    space = Space.load(setting.space)
-    # As many statements in a row as there is room for: some tasks need them.
-    limits = Limits(length=setting.max_length, in_a_row=setting.max_length)
-    neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, MOVES, setting.seed)
+def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
+    """missing: IDEAS that it is run without."""
+    config = LadderConfig().without(missing)
+    moves = {Move.REPLACE: 1.0} if "moves" in missing else MOVES
 
-    def fresh(count: int) -> Programs:
-        # From the neighbourhood's stream, so that a search saved and restored continues identically.
-        rng = np.random.default_rng(below(neighbourhood.stream, 2**53))
-        points = START_DEVIATION * rng.standard_normal((count, space.dimensions))
-        return space.decode(points, setting.max_length)
+    def build(setting: Setting) -> Search:
+        if setting.origin is not None:
+            near = Near(setting.origin, setting.edits, moves, setting.seed)
+            return Ladder(config, near, near.begin)
+        # As many statements in a row as there is room for: some tasks need them.
+        limits = Limits(length=setting.max_length, in_a_row=setting.max_length)
+        neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, moves, setting.seed)
+        if "space" in missing:
+            return Ladder(config, neighbourhood, neighbourhood.fresh)
+        space = Space.load(setting.space)
 
-    return Ladder(LadderConfig(), neighbourhood, fresh)
+        def fresh(count: int) -> Programs:
+            # From the neighbourhood's stream, so that a search saved and restored continues identically.
+            rng = np.random.default_rng(below(neighbourhood.stream, 2**53))
+            points = START_DEVIATION * rng.standard_normal((count, space.dimensions))
+            return space.decode(points, setting.max_length)
+
+        return Ladder(config, neighbourhood, fresh)
+
+    return build
+
+
+def _without(missing: frozenset[str]) -> Method:
+    """Ladder without some of its ideas."""
+    return replace(
+        METHODS["ladder"],
+        summary=f"Ladder without: {', '.join(name for name in IDEAS if name in missing)}",
+        build=_ladder(missing),
+        counterexamples="counterexamples" not in missing,
+        simplifies="simplify" not in missing,
+    )
 
 
 def _leaps(changes: frozenset[str]) -> Callable[[Setting], Search]:
@@ -115,10 +137,11 @@ LEAPS_BUDGET = 65_000
 METHODS = {
     "ladder": Method(
         "Ladder, this project's search: many climbs over programs, more time for promising ones; worlds on "
-        "which the best program fails are added",
-        _ladder,
+        "which the best program fails are added; without some of its ideas: ladder-space-far",
+        _ladder(frozenset()),
         worlds=32,
         counterexamples=True,
+        simplifies=True,
         repairs=True,
     ),
     "leaps": Method(
@@ -157,6 +180,8 @@ def get_method(name: str) -> Method:
         return replace(
             METHODS["leaps+"], summary=f"LEAPS, changed: {', '.join(changes)}", build=_leaps(changes)
         )
+    if (missing := parse_missing(name)) is not None:
+        return _without(missing)
     raise ValueError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}, or FILE.py:NAME")
 
 

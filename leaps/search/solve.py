@@ -395,7 +395,7 @@ class Run:
             if self.origin is not None and not self.trial.is_better(program, self.origin, self.objective):
                 program = self.origin
         found = program
-        if self.method.counterexamples and not interrupted:
+        if self.method.simplifies and not interrupted:
             program = self.trial.simplified(program, self.objective, self.origin, self.config.seed)
         seconds, evaluations, rollouts = self._seconds, self.objective.evaluations, self.objective.rollouts
         search_return = float(self.objective.scores(program[None])[0])

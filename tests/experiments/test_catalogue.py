@@ -7,6 +7,8 @@ import pytest
 from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, TABLES, get_experiment
 from leaps.experiments.cell import Cell, cell
 from leaps.experiments.run import needed_by
+from leaps.search.ladder import IDEAS
+from leaps.search.methods import get_method
 from leaps.tasks import HARD, PAPER
 
 TABLE_3 = EXPERIMENTS["tasks"]
@@ -80,9 +82,7 @@ def test_what_is_moved_to_large_worlds_is_what_table_3_reports() -> None:
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_quick_cells_are_never_taken_for_full_ones(name: str) -> None:
     experiment = EXPERIMENTS[name]
-    unchanged = {
-        f"{plus}-rand-{count}" for plus in ("leaps", "leaps+") for count in (8, 64)
-    }  # which are quick
+    unchanged = {f"{leaps}-rand-{count}" for leaps in ("leaps", "leaps+") for count in (8, 64)}
 
     def all_of(cells: list[Cell]) -> set[Cell]:
         return {one for wave in needed_by(cells) for one in wave if one.method not in unchanged}
@@ -115,6 +115,7 @@ def test_an_evolution_is_of_the_search_whose_way_is_shown() -> None:
     for quick in (False, True):
         for one in FIGURES["evolution"].cells(quick=quick):
             (needed,) = FIGURES["evolution"].needs(one)
+            assert needed.method == one.method
             assert needed in FIGURES["cem-trajectory"].cells(quick=quick)
 
 
@@ -153,3 +154,13 @@ def test_what_is_not_drawn_has_one_seed(name: str) -> None:
     assert experiment.cells(seeds=1) == experiment.cells()
     with pytest.raises(ValueError, match=f"nothing in {name} is drawn, .*; expected 1, found 2"):
         experiment.cells(seeds=2)
+
+
+def test_the_ablation_gives_ladder_and_its_variants_the_same_budget() -> None:
+    ablation = EXPERIMENTS["ablation"]
+    assert ablation.methods == ("ladder", *(f"ladder-{idea}" for idea in IDEAS))
+    assert ablation.tasks == (*PAPER, "door-key", "seeder")
+    assert {one.option("budget") for one in ablation.cells()} == {200_000}
+    for method in ablation.methods:
+        assert {one.seed for one in ablation.cells([method])} == set(range(16))
+        assert get_method(method).worlds == get_method("ladder").worlds

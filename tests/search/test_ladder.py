@@ -1,4 +1,4 @@
-"""Ladder go up or along, never down, and the ladder gives the promising ones more patience."""
+"""Climbs go up or along, never down, and the ladder gives the promising ones more patience."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from leaps.dsl.neighbours import Limits, Neighbourhood
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from leaps.search.ladder import MOVES, Climb, Ladder, LadderConfig
+from leaps.search.ladder import IDEAS, MOVES, Climb, Ladder, LadderConfig, parse_missing
 from leaps.search.objective import DROPPED
 from leaps.search.search import Programs, Scores, State
 from tests.search.counting import CountsMoves
@@ -68,12 +68,17 @@ class Counting(CountsMoves, Neighbourhood):
     pass
 
 
-def test_half_of_the_neighbours_are_one_move_away_a_quarter_two_and_so_on() -> None:
+def neighbours_by_distance(config: LadderConfig) -> dict[int, int]:
+    """How many neighbours are how many moves away."""
     neighbourhood = Counting(LANGUAGE, PROGRAMS, Limits(length=20), MOVES, 0)
-    climbs = Ladder(LadderConfig(batch=16), neighbourhood, lambda count: np.zeros((count, 20), np.uint8))
+    climbs = Ladder(config, neighbourhood, lambda count: np.zeros((count, 20), np.uint8))
     turn(climbs, lambda asked: np.zeros(len(asked)))
     away, count = np.unique(climbs.ask()[:, 0], return_counts=True)
-    assert dict(zip(away.tolist(), count.tolist(), strict=True)) == {1: 8, 2: 4, 3: 2, 4: 1, 5: 1}
+    return dict(zip(away.tolist(), count.tolist(), strict=True))
+
+
+def test_half_of_the_neighbours_are_one_move_away_a_quarter_two_and_so_on() -> None:
+    assert neighbours_by_distance(LadderConfig(batch=16)) == {1: 8, 2: 4, 3: 2, 4: 1, 5: 1}
 
 
 def test_a_climb_goes_to_the_best_of_better_neighbours() -> None:
@@ -341,8 +346,64 @@ def test_another_seed_is_another_search() -> None:
 # Settings
 
 
-@pytest.mark.parametrize("name", ["patience", "resting", "starts", "batch"])
-@pytest.mark.parametrize("value", [0, -1])
-def test_settings_below_one_are_refused_by_name(name: str, value: int) -> None:
-    with pytest.raises(ValueError, match=f"{name} must be at least 1, found {value}"):
-        LadderConfig(**{name: value})
+@pytest.mark.parametrize(("name", "least"), [("patience", 1), ("resting", 0), ("starts", 1), ("batch", 1)])
+def test_settings_below_their_least_value_are_refused_by_name(name: str, least: int) -> None:
+    setting: dict[str, Any] = {name: least - 1}
+    with pytest.raises(ValueError, match=f"{name} must be at least {least}, found {least - 1}"):
+        LadderConfig(**setting)
+
+
+# Ideas switched off
+
+
+def test_without_far_all_neighbours_are_one_move_away() -> None:
+    assert neighbours_by_distance(LadderConfig(batch=16).without(frozenset({"far"}))) == {1: 16}
+
+
+def test_without_plateau_a_climb_only_steps_to_better_programs() -> None:
+    climbs = climbs_of(SMALL.without(frozenset({"plateau"})))
+    turn(climbs, lambda asked: np.full(len(asked), 0.5))
+    before = incumbent(climbs)
+    turn(climbs, lambda asked: np.full(len(asked), 0.5))
+    assert np.array_equal(incumbent(climbs), before)
+    better = climbs.ask()[1].copy()
+    climbs.tell(np.array([0.5, 0.6, 0.5, 0.5, 0.5]))
+    assert np.array_equal(incumbent(climbs), better)
+
+
+def test_without_ladder_no_climb_is_resumed() -> None:
+    climbs = climbs_of(SMALL.without(frozenset({"ladder"})))
+    starts = 0
+    for _ in range(200):
+        starts += climbs.climb.program is None
+        turn(climbs, lambda asked: np.zeros(len(asked)))
+        assert climbs.climb.rung == 0
+        assert all_climbs(climbs) == [climbs.climb]
+    # A climb lasts for its start and as many neighbours as it has patience.
+    assert starts == pytest.approx(200 / (1 + SMALL.patience / SMALL.batch), rel=0.1)
+
+
+def test_without_room_a_program_may_have_any_length_on_a_plateau() -> None:
+    config = LadderConfig(batch=1).without(frozenset({"room"}))
+    climbs = climbs_of(config)
+    climbs.ask()
+    climbs.asked = of_length(8)[None]
+    climbs.tell(np.array([0.5]))
+    climbs.asked = of_length(20)[None]
+    climbs.tell(np.array([0.5]))
+    assert np.array_equal(incumbent(climbs), of_length(20))
+
+
+def test_with_nothing_switched_off_the_settings_are_ladders() -> None:
+    assert LadderConfig().without(frozenset()) == LadderConfig()
+    changed = {idea for idea in IDEAS if LadderConfig().without(frozenset({idea})) != LadderConfig()}
+    assert changed == {"plateau", "far", "ladder", "room"}
+
+
+def test_names_list_what_is_switched_off() -> None:
+    assert parse_missing("ladder") == frozenset()
+    assert parse_missing("ladder-space") == frozenset({"space"})
+    assert parse_missing("ladder-far-space") == frozenset({"space", "far"})
+    assert parse_missing("leaps") is None
+    with pytest.raises(ValueError, match="unknown idea 'luck' in 'ladder-luck'; expected space, plateau, "):
+        parse_missing("ladder-luck")

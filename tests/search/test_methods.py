@@ -7,22 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.text import parse
 from leaps.evaluate import encode
 from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER
+from leaps.search.ladder import IDEAS, MOVES
 from leaps.search.methods import METHODS, Setting, get_method
 from leaps.search.random_search import PAPER as PAPER_RANDOM
 from leaps.search.random_search import RandomConfig, RandomSearch
 from leaps.search.search import InSpace, Programs, Scores, Search
-from leaps.search.solve import Run, SolveConfig
+from leaps.search.solve import Run, SolveConfig, solve
 from tests.embedding.helpers import needs_shipped_weights
 
 pytestmark = needs_shipped_weights
 MOVE = LANGUAGE.ids["move"]
 
-every_method = pytest.mark.parametrize("name", METHODS)
+ABLATED = [f"ladder-{idea}" for idea in IDEAS]
+every_method = pytest.mark.parametrize("name", [*METHODS, *ABLATED])
 
 
 def built(name: str, seed: int = 0, max_length: int = 45, task: str = "maze") -> Search:
@@ -163,3 +166,67 @@ def test_climbs_begin_at_programs_of_the_space_that_do_something() -> None:
     texts = {" ".join(LANGUAGE.decode(program)) for program in programs}
     assert len(texts) > len(programs) / 2
     assert all(parse(text, LANGUAGE) for text in texts)
+
+
+# Ladder without some of its ideas
+
+
+@pytest.mark.parametrize(
+    ("task", "seed", "budget", "evaluations", "spent", "program"),
+    [
+        ("maze", 1, None, 1772, 42, "WHILE c( noMarkersPresent c) w( move turnRight w)"),
+        (
+            "four-corner", 2, 3000, 5294, 3000,
+            "WHILE c( leftIsClear c) w( move w) putMarker WHILE c( frontIsClear c) w( move w) putMarker",
+        ),
+        (
+            "seeder", 4, 12000, 2784, 379,
+            "turnRight WHILE c( leftIsClear c) w( WHILE c( noMarkersPresent c) w( turnLeft putMarker move "
+            "move turnRight w) move w)",
+        ),
+    ],
+)  # fmt: skip
+def test_with_nothing_switched_off_ladder_finds_what_it_found_before(
+    task: str, seed: int, budget: int | None, evaluations: int, spent: int, program: str
+) -> None:
+    # Recorded before its ideas could be switched off.
+    found = solve(task, seed=seed, budget=budget)
+    assert found.program == f"DEF run m( {program} m)"
+    assert (found.evaluations, found.budget_spent) == (evaluations, spent)
+
+
+def test_without_space_climbs_begin_at_programs_of_the_grammar() -> None:
+    asked = built("ladder-space", seed=3, max_length=45).ask()
+    limits = Limits(length=45, in_a_row=45)
+    expected = Neighbourhood(LANGUAGE, PROGRAMS, limits, MOVES, 3).fresh(len(asked))
+    assert np.array_equal(asked, expected)
+    assert not np.array_equal(asked, built("ladder", seed=3).ask())
+
+
+def test_without_moves_neighbours_are_those_of_hill_climbing() -> None:
+    search = built("ladder-moves-far", seed=3)
+    first = search.ask()
+    search.tell(np.arange(len(first), dtype=np.float64))
+    state = search.state()
+    assert state is not None
+    neighbours = search.ask()
+    limits = Limits(length=45, in_a_row=45)
+    replacing = Neighbourhood(LANGUAGE, PROGRAMS, limits, {Move.REPLACE: 1.0}, 0)
+    replacing.stream[:] = state["stream"]
+    assert np.array_equal(neighbours, replacing.draw(first[-1:], len(neighbours))[0])
+
+
+def test_without_counterexamples_a_program_perfect_on_the_first_worlds_ends_the_search() -> None:
+    found = solve("top-off", "ladder-counterexamples", seed=0)
+    assert found.search_return == 1
+    assert found.worlds == get_method("ladder").worlds
+    # No check on 1,000 worlds before the end: all rollouts until then are on the search's own.
+    last = found.history[-1]
+    assert last["evaluations"] == found.budget_spent
+    assert last["rollouts"] <= found.budget_spent * found.worlds
+
+
+def test_without_simplify_the_program_stays_as_it_was_found() -> None:
+    with_it, without = solve("harvester", seed=3), solve("harvester", "ladder-simplify", seed=3)
+    assert without.program == without.found == with_it.found != with_it.program
+    assert without.evaluations == without.budget_spent == with_it.budget_spent
