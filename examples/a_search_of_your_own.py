@@ -44,5 +44,5 @@ class MySearch:
 
 
 if __name__ == "__main__":
-    solution = leaps.solve("maze", f"{__file__}:MySearch", budget=50_000)
+    solution = leaps.solve("maze", f"{__file__}:MySearch", seed=1)
     print(f"{solution.unseen_return:.3f} after {solution.evaluations:,} evaluations: {solution.program}")
