@@ -189,7 +189,8 @@ def mine(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_users_search_is_a_row_with_cells_of_its_own(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
+@pytest.mark.usefixtures("mine")
+def test_a_users_search_is_a_row_with_cells_of_its_own(leaps: Leaps, tmp_path: Path) -> None:
     words = ("experiment", "tasks", "--methods", "leaps_mine.py:Mine,hc", "--tasks", "maze", *QUICK)
     done = leaps(*words, "--json").json
     assert (list(done["returns"]), done["computed"], done["failures"]) == (["hc", "Mine"], 2, {})
@@ -228,15 +229,15 @@ def test_every_table_of_searches_has_a_users_row(leaps: Leaps, mine: Path, name:
 def test_reports_and_results_have_stored_rows_of_users(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
     for amount in (QUICK, ("--seeds", 1, "--jobs", 1)):
         methods = f"{mine}:Mine,leaps-rand-8" if amount is not QUICK else f"{mine}:Mine"
-        leaps("experiment", "tasks", "--methods", methods, "--tasks", "four-corner", *amount)
+        leaps("experiment", "tasks", "--methods", methods, "--tasks", "maze", *amount)
     rows = leaps("results", "--json").json["rows"]
-    assert [(row["method"], row["quick"]) for row in rows] == [
+    assert {(row["method"], row["quick"]) for row in rows} == {
         ("Mine", False), ("Mine", True), ("leaps-rand-8", False),
-    ]  # fmt: skip
+    }  # fmt: skip
     (section,) = gather(Store(tmp_path / "results", only_read=True)).sections
     assert section.experiment.methods[-1] == "Mine"
     assert set(section.summaries) == {"Mine", "leaps-rand-8"}
-    assert f"--methods leaps-rand-8,{mine}:Mine --tasks four-corner --seeds 1" in section.origin.commands[0]
+    assert f"--methods leaps-rand-8,{mine}:Mine --tasks maze --seeds 1" in section.origin.commands[0]
     assert leaps("report", "--out", "written").code == 0
     assert "| **Mine** |" in (tmp_path / "written" / "reproduction.md").read_text()
 
@@ -270,9 +271,8 @@ def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path)
     )
     done = leaps(*words)
     assert done.code == 1
-    assert done.json["failures"] == {
-        "tasks/Mine/maze-budget=2000-0": f"{mine}, line 14: ZeroDivisionError: division by zero"
-    }
+    (message,) = done.json["failures"].values()
+    assert f"{mine}, line 14: ZeroDivisionError: division by zero" in message
     assert list(done.json["returns"]) == ["leaps-rand-8"]
 
 
@@ -281,11 +281,11 @@ def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path)
     [
         ("class Mine: ...", "tasks", "mine.py:Yours", "mine.py has no method 'Yours'; it has Mine"),
         ("class Mine: ...", "tasks", "mine.py", "expected the name of a method after the file"),
-        ("class Mine: ...", "tasks", "none.py:Mine", "there is no file 'none.py' to take the method 'Mine' from"),
+        ("class Mine: ...", "tasks", "none.py:Mine", "there is no file 'none.py' to take the method"),
         ("class Mine: ...", "tasks", "Mine", "unknown method 'Mine'; expected one of drl, "),
-        ("class _Mine: ...", "tasks", "mine.py:_Mine", "mine.py:_Mine: expected a NAME that begins with a letter"),
+        ("class _Mine: ...", "tasks", "mine.py:_Mine", "expected a NAME that begins with a letter and has"),
         ("class hc: ...", "tasks", "mine.py:hc", "mine.py:hc: hc is the name of a built-in row; rename"),
-        ("class Mine: ...", "tasks", "mine.py:Mine,./mine.py:Mine", "would be rows of the same name; rename one"),
+        ("class Mine: ...", "tasks", "mine.py:Mine,./mine.py:Mine", "would be rows of the same name"),
         ("class Mine: ...", "steps", "mine.py:Mine", "steps has no rows for searches of your own"),
         ("\nclass Mine(: ...", "tasks", "mine.py:Mine", "mine.py, line 2: SyntaxError: "),
     ],
