@@ -4,6 +4,7 @@ import linecache
 import sys
 import traceback
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
@@ -22,6 +23,11 @@ def split_name(name: str) -> tuple[str, str] | None:
     if colon and file.endswith(ENDING):
         return file, variable
     return (name, "") if name.endswith(ENDING) else None
+
+
+def digest_of(name: str) -> str:
+    """A short hash of the file in `path/to/file.py:NAME`: another one once the file is edited."""
+    return sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest()[:16]
 
 
 def load(file: str, variable: str, kind: type[Kind], what: str) -> Kind:
@@ -74,21 +80,21 @@ def what_is_wrong(error: BaseException, name: str) -> str | None:
     if found is None:
         return None
     file = str(Path(found[0]).resolve())
-    if isinstance(error, ValueError) and not _lines_of(error, file):
+    if isinstance(error, ValueError) and not lines_of(error, file):
         return str(error)  # the package has found it, and says where
     return pointed_at(error, file)
 
 
 def pointed_at(error: BaseException, file: str) -> str:
     """An error with the line of the file that led to it."""
-    lines = _lines_of(error, file)
+    lines = lines_of(error, file)
     place = f"{file}, line {lines[-1]}" if lines else file
     words = error.msg if isinstance(error, SyntaxError) else str(error)
     return f"{place}: {type(error).__name__}: {words}"
 
 
-def _lines_of(error: BaseException, file: str) -> list[int | None]:
-    """The lines of the file that led to an error, the last one last."""
+def lines_of(error: BaseException, file: str) -> list[int | None]:
+    """The lines of the file that led to an error, the last one last; none if it was raised elsewhere."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     if isinstance(error, SyntaxError) and error.filename == file:
         lines.append(error.lineno)

@@ -11,6 +11,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SAID = {
     "evaluate_a_program.py": ["top-off, 12x12: mean return 1.000", "top-off, 100x100: mean return 1.000"],
     "a_task_of_your_own.py": ["1.000  DEF run m( WHILE c( frontIsClear c) w( move w) putMarker m)"],
+    "a_search_of_your_own.py": ["1.000 after", "evaluations: DEF run m("],
     "a_vector_environment.py": ["million steps a second"],
 }
 

@@ -33,7 +33,12 @@ def experiment(
         int | None, typer.Option("--seeds", help="Of each row; by default the paper's 5, or 32 for peers.")
     ] = None,
     tasks: Annotated[str | None, typer.Option("--tasks", metavar="A,B", help="Some columns only.")] = None,
-    methods: Annotated[str | None, typer.Option("--methods", metavar="A,B", help="Some rows only.")] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(
+            "--methods", metavar="A,B", help="Some rows only. Searches of your own as FILE.py:NAME."
+        ),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A miniature of it all, to try how it goes.")
     ] = False,
@@ -75,9 +80,10 @@ def experiment(
       leaps experiment tasks --quick
       leaps experiment latent-map
       leaps experiment karel-hard --backend dask --address tcp://10.0.0.1:8786
-      leaps experiment tasks --methods ours --check 3
+      leaps experiment tasks --methods ladder --check 3
+      leaps experiment tasks --methods my_search.py:MySearch,hc --seeds 3
     """
-    from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, FIGURES, get_experiment
+    from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, FIGURES, get_experiment, read_methods
 
     if check is None and check_seed is not None:
         raise ValueError("--check-seed: expected --check N as well")
@@ -93,9 +99,11 @@ def experiment(
     from leaps.experiments.run import run
     from leaps.experiments.store import Store
     from leaps.experiments.table import tabulate
+    from leaps.search.methods import get_method
 
-    chosen = get_experiment(name)
-    rows_asked, columns_asked = _names(methods), _names(tasks)
+    all_asked, columns_asked = _names(methods), _names(tasks)
+    rows_asked, files = read_methods(all_asked)
+    chosen = get_experiment(name).with_methods(files)
 
     def prepare(cells: "Sequence[Cell]") -> "Backend":
         """Find the place to compute these cells, once all that they need is installed."""
@@ -107,9 +115,11 @@ def experiment(
 
     if check is not None:
         store = Store(results, only_read=True)
-        drawn = draw_stored(store, name, rows_asked, columns_asked, seeds, quick, check, check_seed)
+        drawn = draw_stored(store, name, all_asked, columns_asked, seeds, quick, check, check_seed)
         check_stored(drawn, store, prepare([result.cell for result in drawn.results]), work, device, json_)
         return
+    for own in files.values():  # mistakes are reported before there is a folder of results
+        get_method(own)
     cells = chosen.cells(rows_asked, columns_asked, seeds, quick)
     store = Store(results)
     place = prepare(cells)
@@ -122,7 +132,7 @@ def experiment(
                 if progress.failure is not None:
                     err.print(f"{progress.cell.name} failed: {progress.failure}", markup=False, style="red")
 
-            outcome = run(cells, store, place, work, device, show)
+            outcome = run(cells, store, place, work, device, show, files)
     finally:
         place.close()
     for file in store.aside:

@@ -85,8 +85,10 @@ def solve(
       leaps solve maze
       leaps solve door-key --method hc --seeds 5
       leaps solve harvester --also 16x16,40x40
+      leaps solve maze --method my_search.py:MySearch
     """
     from leaps.search.checkpoint import Checkpoints
+    from leaps.search.methods import short_name
     from leaps.search.save import make_folder, save_solution
     from leaps.search.several import work_all
     from leaps.search.solve import Run, SolveConfig
@@ -109,7 +111,7 @@ def solve(
     task_name = get(task).name  # of a task in a file, without the file
 
     def folder_of(config: SolveConfig) -> Path:
-        name = f"{task_name}-{method}-{config.seed}"
+        name = f"{task_name}-{short_name(method)}-{config.seed}"
         return Path("out") / name if to is None else to if seeds == 1 else to / name
 
     def keep(solution: "Solution") -> None:

@@ -1,11 +1,11 @@
 """The experiments by name: every table and figure as the list of its cells, and nothing else."""
 
 import difflib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from leaps.experiments import computing, figures
-from leaps.experiments.cell import Cell, Option, cell
+from leaps.experiments.cell import Cell, Option, Result, cell, is_name
 from leaps.experiments.computing import (
     ABLATION,
     LENGTHS,
@@ -22,6 +22,7 @@ from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import HARD, HELD_OUT, PAPER
 from leaps.tasks.task import LIMIT, SHARE
+from leaps.user_code import split_name
 
 SEEDS = 5
 """the paper's"""
@@ -70,6 +71,20 @@ class Experiment:
     """how many a row has by default"""
     draws: bool = True
     """whether its numbers depend on the seed"""
+    takes_searches: bool = False
+    """whether a user's search can be a row"""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """`FILE.py:NAME` of every row that is a user's search, by the name of the row"""
+
+    def with_methods(self, files: Mapping[str, str]) -> "Experiment":
+        """The same table with rows for users' searches, `FILE.py:NAME` by name, after the built-in ones."""
+        if files and not self.takes_searches:
+            known = ", ".join(name for name, one in TABLES.items() if one.takes_searches)
+            raise ValueError(
+                f"{self.name} has no rows for searches of your own, found {', '.join(files.values())}; "
+                f"expected one of the experiments {known}"
+            )
+        return replace(self, methods=(*self.methods, *files), files={**self.files, **files})
 
     def cells(
         self,
@@ -79,7 +94,7 @@ class Experiment:
         quick: bool = False,
     ) -> list[Cell]:
         """The cells of a table or of some of its rows and columns, the first seed of all first."""
-        rows = _chosen("method", methods, self.methods)
+        rows = _chosen("method", methods, self.methods, ", or FILE.py:NAME" if self.takes_searches else "")
         columns = _chosen("task", tasks, self.tasks)
         if seeds is not None and seeds < 1:
             raise ValueError(f"seeds must be at least 1, found {seeds}")
@@ -98,14 +113,16 @@ class Experiment:
         ]
 
 
-def _chosen(kind: str, asked: Sequence[str] | None, known: tuple[str, ...]) -> tuple[str, ...]:
+def _chosen(
+    kind: str, asked: Sequence[str] | None, known: tuple[str, ...], otherwise: str = ""
+) -> tuple[str, ...]:
     if asked is None:
         return known
     if not asked:
         raise ValueError(f"expected at least one {kind} of {', '.join(known)}")
     for name in asked:
         if name not in known:
-            raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(known)}")
+            raise ValueError(f"unknown {kind} {name!r}; expected one of {', '.join(known)}{otherwise}")
     return tuple(name for name in known if name in asked)
 
 
@@ -314,6 +331,7 @@ TABLES = {
             _task,
             _task_needs,
             _seeds_of_searches,
+            takes_searches=True,
         ),
         Experiment(
             "steps",
@@ -334,6 +352,7 @@ TABLES = {
             computing.budget_curve,
             _budget_needs,
             _seeds_of_searches,
+            takes_searches=True,
         ),
         Experiment(
             "ablation",
@@ -352,6 +371,7 @@ TABLES = {
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "held-out"),
             computing.search,
             seeds=lambda method: min(HELD_OUT_SEEDS, _seeds_of_searches(method)),
+            takes_searches=True,
         ),
         Experiment(
             "short",
@@ -361,6 +381,7 @@ TABLES = {
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "short"),
             _task,
             seeds=_few_seeds,
+            takes_searches=True,
         ),
         Experiment(
             "generalization",
@@ -373,6 +394,7 @@ TABLES = {
             _at_size,
             _generalization_needs,
             _few_seeds,
+            takes_searches=True,
         ),
         Experiment(
             "unseen",
@@ -383,6 +405,7 @@ TABLES = {
             computing.unseen,
             _unseen_needs,
             _few_seeds,
+            takes_searches=True,
         ),
         Experiment(
             "debugging",
@@ -410,6 +433,7 @@ TABLES = {
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "karel-hard"),
             computing.search,
             seeds=_seeds_of_searches,
+            takes_searches=True,
         ),
     )
 }
@@ -488,3 +512,42 @@ def get_experiment(name: str) -> Experiment:
         hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(EXPERIMENTS)}"
         raise ValueError(f"unknown experiment {name!r}; {hint}")
     return EXPERIMENTS[name]
+
+
+def read_methods(asked: Sequence[str] | None) -> tuple[list[str] | None, dict[str, str]]:
+    """The names of the rows asked for, and of those that are users' searches `FILE.py:NAME` by name."""
+    if asked is None:
+        return None, {}
+    built_in = {row for one in EXPERIMENTS.values() for row in one.methods}
+    names, files = [], dict[str, str]()
+    for method in asked:
+        user = split_name(method)
+        name = method if user is None else user[1]
+        names.append(name)
+        if user is None:
+            continue
+        if name in built_in:
+            raise ValueError(f"{method}: {name} is the name of a built-in row; rename your search")
+        if name and not is_name(name):
+            raise ValueError(
+                f"{method}: expected a NAME that begins with a letter and has only letters, digits and _ of "
+                "ASCII, since it names a row and a folder of results; rename your search"
+            )
+        if files.get(name, method) != method:
+            raise ValueError(f"{files[name]} and {method} would be rows of the same name; rename one of them")
+        files[name] = method
+    return names, files
+
+
+def file_of(result: Result) -> str | None:
+    """`FILE.py:NAME` of a stored cell whose method is a user's search; None if it is a built-in one."""
+    config = result.values.get("config")
+    method = config.get("method") if isinstance(config, Mapping) else None
+    user = split_name(method) if isinstance(method, str) else None
+    return method if user is not None and user[1] == result.cell.method else None
+
+
+def files_of(results: Iterable[Result]) -> dict[str, str]:
+    """`FILE.py:NAME` by name, of all users' searches among stored cells."""
+    found = {result.cell.method: file for result in results if (file := file_of(result)) is not None}
+    return dict(sorted(found.items()))

@@ -9,6 +9,11 @@ Option = str | int | float | bool
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.@~_-]*")
 
 
+def is_name(text: str) -> bool:
+    """Whether a cell's experiment, method or task may be called so: it is part of a file's name."""
+    return _NAME.fullmatch(text) is not None
+
+
 @dataclass(frozen=True, order=True)
 class Cell:
     """What is to be computed. It depends on nothing else, and two that are equal are the same number."""
@@ -23,7 +28,7 @@ class Cell:
 
     def __post_init__(self) -> None:
         for name in (self.experiment, self.method, self.task, *(name for name, _ in self.options)):
-            if not _NAME.fullmatch(name):
+            if not is_name(name):
                 raise ValueError(
                     f"expected names of letters, digits and +-._@~ in a cell, found {name!r} in {self}"
                 )

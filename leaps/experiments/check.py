@@ -10,7 +10,7 @@ from typing import Any
 
 from leaps import __version__
 from leaps.experiments.backends import Backend, Failure
-from leaps.experiments.catalogue import get_experiment
+from leaps.experiments.catalogue import files_of, get_experiment, read_methods
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.computing import Job, do
 from leaps.experiments.run import job_of
@@ -90,10 +90,13 @@ def stored_cells(
     seeds: int | None = None,
 ) -> list[Result]:
     """Read the stored results of an experiment, or of some of its methods, tasks and first seeds."""
-    get_experiment(name).cells(methods, tasks, seeds)  # refuses unknown names
+    methods, files = read_methods(methods)
+    found = list(store.all(name))
+    rows = files_of(found) | files
+    get_experiment(name).with_methods(rows).cells(methods, tasks, seeds)  # refuses unknown names
     return [
         result
-        for result in store.all(name)
+        for result in found
         if (methods is None or result.cell.method in methods)
         and (tasks is None or result.cell.task in tasks)
         and (seeds is None or result.cell.seed < seeds)
@@ -130,7 +133,7 @@ def check(
         if missing := [other.name for other in needs if store.read(other) is None]:
             tell(Checked(result, failure=f"it needs {missing[0]}, which is not stored or can't be read"))
         else:
-            todo.append((result, job_of(result.cell, store.read, work, device)))
+            todo.append((result, job_of(result.cell, store.read, work, device, files_of([result]))))
     for number, answer in backend.run(recompute, [job for _, job in todo]):
         tell(_compared(todo[number][0], answer))
     return [checked[result.cell] for result in results]

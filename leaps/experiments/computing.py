@@ -18,6 +18,7 @@ from leaps.files import locked
 from leaps.search.ladder import IDEAS
 from leaps.tasks.task import SHARE
 from leaps.tensors import read_about
+from leaps.user_code import digest_of, split_name
 
 if TYPE_CHECKING:
     from leaps.baselines.checkpoint import Differences
@@ -57,7 +58,11 @@ def do(job: Job) -> Result:
     _check_device(job.device)
     source = commit()  # before hours of training, in which files may change
     begin = time.perf_counter()
-    values = job.compute(job)
+    if job.user_method is None:
+        values = job.compute(job)
+    else:  # what tells its cells from those of another file, or of this one as it was before an edit
+        digest = digest_of(job.user_method)
+        values = {"config": {"method": job.user_method}} | job.compute(job) | {"method_digest": digest}
     seconds = time.perf_counter() - begin
     finished = datetime.now(UTC).isoformat(timespec="seconds")
     found = Result(job.cell, values, seconds, __version__, machine(job.device), finished, source)
@@ -123,7 +128,7 @@ class SearchRow:
     @property
     def in_space(self) -> bool:
         """Whether it searches a trained space, and so depends on the training."""
-        return self.method.startswith(("leaps", "random"))
+        return self.method.startswith(("leaps", "random")) and split_name(self.method) is None
 
 
 CALLS = "~220calls"

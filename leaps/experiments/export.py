@@ -120,7 +120,9 @@ def _of_one_type(column: list[Any]) -> list[Any]:
 def is_quick(cell: Cell) -> bool:
     """Whether only `--quick` computes this cell."""
     experiment = EXPERIMENTS.get(cell.experiment)
-    if experiment is None or cell.method not in experiment.methods or cell.task not in experiment.tasks:
+    if experiment is None or cell.task not in experiment.tasks:
+        return False
+    if cell.method not in experiment.methods and not experiment.takes_searches:  # or it may be a user's
         return False
     quick, full = (experiment.entries(cell.method, cell.task, cell.seed, wanted) for wanted in (True, False))
     return cell in quick and cell not in full

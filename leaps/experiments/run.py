@@ -1,15 +1,17 @@
 """Run experiments: what is in the store is not computed again, what fails doesn't stop the rest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from leaps import __version__
 from leaps.experiments.backends import Backend, Failure
-from leaps.experiments.catalogue import get_experiment
+from leaps.experiments.catalogue import file_of, get_experiment
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.computing import Job, do
 from leaps.experiments.store import Store
+from leaps.user_code import digest_of
 
 
 @dataclass
@@ -55,16 +57,31 @@ def needed_by(cells: Sequence[Cell], known: Callable[[Cell], object] = lambda ce
     ]
 
 
-def job_of(cell: Cell, known: Callable[[Cell], Result | None], work: Path, device: str) -> Job:
+def job_of(
+    cell: Cell, known: Callable[[Cell], Result | None], work: Path, device: str, files: Mapping[str, str]
+) -> Job:
     """Make a cell's job with all stored results that it needs, and those that they needed.
 
-    So a worker that lacks a policy can train it again.
+    So a worker that lacks a policy can train it again. files: `FILE.py:NAME` of users' searches, by name.
     """
     experiment = get_experiment(cell.experiment)
     needed = tuple(
-        job_of(other, known, work, device) for other in experiment.needs(cell) if known(other) is not None
+        job_of(other, known, work, device, files)
+        for other in experiment.needs(cell)
+        if known(other) is not None
     )
-    return Job(cell, experiment.compute, needed, known(cell), work, device)
+    return Job(cell, experiment.compute, needed, known(cell), work, device, files.get(cell.method))
+
+
+def _check_file(found: Result, store: Store, method: str) -> None:
+    """Refuse a stored cell of a user's search that another file computed, or this one before an edit."""
+    stored, file, digest = file_of(found), store.file(found.cell), found.values.get("method_digest")
+    folders = f"{store.folder}/*/{found.cell.method}"
+    remedy = f"rename your search, remove {folders}, or choose another folder with --results"
+    if stored is None or Path(stored).resolve() != Path(method).resolve():
+        raise ValueError(f"{file} is a result of {stored or 'something else'}, not of {method}; {remedy}")
+    if digest != digest_of(method):
+        raise ValueError(f"{file} is a result of {method} before the file was edited; {remedy}")
 
 
 def run(
@@ -74,12 +91,18 @@ def run(
     work: Path = Path("out/experiments"),
     device: str = "cpu",
     listener: Callable[[Progress], object] = id,
+    files: Mapping[str, str] = MappingProxyType({}),
 ) -> Outcome:
-    """Compute the cells that are not in the store, and those that they need. Returns them all."""
+    """Compute the cells that are not in the store, and those that they need. Returns them all.
+
+    files: `FILE.py:NAME` of the methods that are users' searches, by their names in cells.
+    """
     outcome, read = Outcome(), dict[Cell, Result]()
 
     def known(cell: Cell) -> Result | None:
         if cell not in read and (found := store.read(cell)) is not None:
+            if cell.method in files:
+                _check_file(found, store, files[cell.method])
             read[cell] = found
         return read.get(cell)
 
@@ -103,7 +126,7 @@ def run(
                 outcome.failures[cell] = f"it needs {broken[0].name}, which failed"
                 tell(cell)
                 continue
-            todo.append(job_of(cell, known, work, device))
+            todo.append(job_of(cell, known, work, device, files))
         for number, answer in backend.run(do, todo):
             cell = todo[number].cell
             if isinstance(answer, Failure):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaps.experiments.catalogue import FIGURES, TABLES, Experiment
+from leaps.experiments.catalogue import FIGURES, TABLES, Experiment, files_of
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.paper import REPORTED
 from leaps.experiments.store import Store
@@ -81,8 +81,9 @@ class Contents:
 def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
     """Read a store. `quick` takes results of quick runs for full ones, to try how a report looks."""
     sections, exhibits, tables, costs, left_out = [], [], dict[str, Rows](), [], 0
-    for name, experiment in {**TABLES, **FIGURES}.items():
+    for name, built_in in {**TABLES, **FIGURES}.items():
         results = _read(store, name)
+        experiment = built_in.with_methods(files_of(results.values()) if built_in.takes_searches else {})
         full = {cell: result for cell, result in results.items() if quick or is_full(experiment, cell)}
         left_out += len(results) - len(full)
         if full and not quick:

@@ -51,7 +51,9 @@ def commands_of(experiment: Experiment, rows: Rows) -> tuple[str, ...]:
         groups.setdefault(tuple(options), []).append(method)
     commands = []
     for wanted, methods in groups.items():
-        some = ["--methods", ",".join(methods)] if set(methods) != set(experiment.methods) else []
+        every = set(experiment.methods) - set(experiment.files)
+        named = [experiment.files.get(method, method) for method in methods]
+        some = ["--methods", ",".join(named)] if set(methods) != every else []
         commands.append(" ".join(["leaps", "experiment", experiment.name, *some, *wanted]))
     return tuple(commands)
 

@@ -171,11 +171,11 @@ METHODS = {
 
 
 def get_method(name: str) -> Method:
-    """Find a method by name, or your own by its file: `path/to/file.py:NAME`."""
+    """Find a method by name, or a user's by its file: `path/to/file.py:NAME`."""
     if name in METHODS:
         return METHODS[name]
-    if (place := split_name(name)) is not None:
-        return _of_user(*place)
+    if (user := split_name(name)) is not None:
+        return _of_user(*user)
     if (changes := parse_changes(name)) is not None:
         return replace(
             METHODS["leaps+"], summary=f"LEAPS, changed: {', '.join(changes)}", build=_leaps(changes)
@@ -187,9 +187,20 @@ def get_method(name: str) -> Method:
 
 def _of_user(file: str, name: str) -> Method:
     found = builder_in(file, name)
+    if not isinstance(found, Method) and not callable(found):
+        raise ValueError(f"{file}: expected {name} to be a class, a function or a Method, found {found!r}")
+    return user_method(found, file, name)
+
+
+def user_method(found: Method | Callable[[Setting], Search], file: str, name: str) -> Method:
+    """The method of a user's file, checked at every call."""
     if isinstance(found, Method):
         return replace(found, build=checked(found.build, file))
-    if not callable(found):
-        raise ValueError(f"{file}: expected {name} to be a class, a function or a Method, found {found!r}")
-    summary = (found.__doc__ or f"{name} of {file}").strip().splitlines()[0]
-    return Method(summary, checked(found, file))
+    summary = (found.__doc__ or "").strip() or f"{name} of {file}"
+    return Method(summary.splitlines()[0], checked(found, file))
+
+
+def short_name(name: str) -> str:
+    """A method's name without the file: NAME of `path/to/file.py:NAME`."""
+    user = split_name(name)
+    return name if user is None else user[1]

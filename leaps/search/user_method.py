@@ -1,11 +1,12 @@
 """Search methods that users write themselves: `--method path/to/file.py:NAME`, on the ask/tell protocol.
 
 NAME is a class, or a function, that takes a `Setting` and returns an object with `ask` and `tell`; or a
-`Method`, which also says on how many worlds programs are scored, and so on. Everything else of the `Search`
+`Method`, which also sets on how many worlds programs are scored, and so on. Everything else of the `Search`
 protocol is optional.
 """
 
 import inspect
+import json
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -18,20 +19,30 @@ from leaps.evaluate import encode
 from leaps.karel.executor import compile_karel
 from leaps.karel.world import LANGUAGE
 from leaps.search.search import Answer, Programs, Scores, State
-from leaps.user_code import import_file, pointed_at
+from leaps.user_code import import_file, lines_of, pointed_at
 
 _NEEDED = ("ask", "tell")
+_SHOWN = 80
+"""characters of a wrong value that a message quotes"""
 
 
 class UserSearch:
     """A user's search, checked at every call: mistakes are reported with the user's file and line."""
 
-    def __init__(self, search: Any, file: str) -> None:
-        self.search, self.file = search, str(Path(file).resolve())
-        self.asked: Programs = np.zeros((0, 0), np.uint8)
-        for name in _NEEDED:
+    def __init__(self, search: Any, file: str, max_length: int = 45, made_by: Any = None) -> None:
+        """made_by: the class or function that made the search, whose line is reported if no other is known.
+
+        max_length: tokens of the longest program that it may ask about.
+        """
+        self.search, self.file, self.max_length, self.made_by = search, _full(file), max_length, made_by
+        self.asked: int | None = None
+        """programs whose scores are due; None: `ask` is next"""
+        needed = (*_NEEDED, "restore") if hasattr(search, "state") else _NEEDED
+        for name in needed:
             if not callable(getattr(search, name, None)):
-                self._wrong(None, f"expected a method {name!r}, which {type(search).__name__} does not have")
+                found = "None" if search is None else type(search).__name__
+                why = " to go with 'state'" if name == "restore" else ""
+                self._wrong(None, f"expected an object with a method {name!r}{why}, found {found} without it")
 
     @property
     def incumbent(self) -> NDArray[np.uint8] | None:
@@ -43,24 +54,40 @@ class UserSearch:
         found = self._get("answer")
         if found is None:
             return None
-        if not isinstance(found, tuple) or len(found) != 2:
-            self._wrong("answer", f"expected a program and its score, or None, found {found!r}")
-        return Answer(self._program(found[0], "answer"), float(found[1]))
+        expected = "expected a program and its score, or None"
+        if not isinstance(found, tuple | list) or len(found) != 2:
+            self._wrong("answer", f"{expected}, found {_short(found)}")
+        program, score = found
+        if not isinstance(score, int | float | np.number) or not np.isfinite(score):
+            self._wrong("answer", f"{expected}, found the score {_short(score)}")
+        return Answer(self._program(program, "answer"), float(score))
 
     @property
     def finished(self) -> bool:
-        return bool(self._get("finished"))
+        return self._flag("finished")
 
     @property
     def converged(self) -> bool:
-        return bool(self._get("converged"))
+        return self._flag("converged")
 
     def ask(self) -> Programs:
-        self.asked = self._tokens(self._call("ask"), "ask")
-        return self.asked
+        programs = self._tokens(self._call("ask"), "ask")
+        self.asked = len(programs)
+        return programs
 
     def tell(self, scores: Scores) -> None:
-        self._call("tell", scores)
+        if self.asked is None:
+            raise ValueError(
+                f"{self.file}: tell was called before ask; expected ask, then tell with one score for each "
+                "program asked about"
+            )
+        if scores.shape != (self.asked,):
+            raise ValueError(
+                f"{self.file}: expected {self.asked} scores, one for each program asked about, found an "
+                f"array of shape {list(scores.shape)}"
+            )
+        self.asked = None
+        self._call("tell", scores.copy())  # the caller still needs its own
 
     def worlds_changed(self) -> None:
         if hasattr(self.search, "worlds_changed"):
@@ -73,43 +100,73 @@ class UserSearch:
         found = self._call("state")
         if not isinstance(found, dict):
             self._wrong("state", f"expected a dict, found {type(found).__name__}")
+        try:
+            json.dumps(found, default=lambda value: value.tolist())
+        except (AttributeError, TypeError, ValueError) as error:
+            self._wrong("state", f"expected only plain values and numpy arrays in the dict: {error}")
         return found
 
     def restore(self, state: State) -> None:
         self._call("restore", state)
+        self.asked = None
 
     def _get(self, name: str) -> Any:
-        """An attribute or property; a method of that name is called."""
+        """An attribute or property; a method of that name is called. None if there is none."""
         try:
-            found = getattr(self.search, name, None)
+            try:
+                found = getattr(self.search, name)
+            except AttributeError:
+                if inspect.getattr_static(self.search, name, None) is not None:
+                    raise  # from within the property
+                return None
             return found() if callable(found) else found
-        except Exception as error:
-            raise ValueError(pointed_at(error, self.file)) from error
+        except (Exception, SystemExit) as error:
+            self._failed(error, name)
+
+    def _flag(self, name: str) -> bool:
+        found = self._get(name)
+        if found is not None and not isinstance(found, bool | np.bool_):
+            self._wrong(name, f"expected True or False, found {_short(found)}")
+        return bool(found)
 
     def _call(self, name: str, *arguments: Any) -> Any:
         try:
             return getattr(self.search, name)(*arguments)
-        except Exception as error:
-            raise ValueError(pointed_at(error, self.file)) from error
+        except (Exception, SystemExit) as error:
+            self._failed(error, name)
 
     def _tokens(self, found: Any, name: str) -> Programs:
-        """[n, length] programs, as texts or as token ids."""
+        """[n, max_length] programs, which came as texts or as token ids."""
         if isinstance(found, list | tuple) and found and all(isinstance(item, str) for item in found):
-            return LANGUAGE.batch([self._read(text, name) for text in found])
+            found = LANGUAGE.batch([self._read(text, name) for text in found])
         if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype != np.uint8 or len(found) == 0:
-            seen = f"{found.dtype}{list(found.shape)}" if isinstance(found, np.ndarray) else repr(found)[:80]
+            seen = f"{found.dtype}{list(found.shape)}" if isinstance(found, np.ndarray) else _short(found)
             self._wrong(
-                name, f"expected texts of programs, or token ids uint8[programs, length], found {seen}"
+                name, f"expected a list of program texts, or token ids uint8[programs, length], found {seen}"
             )
-        wrong = np.flatnonzero(compile_karel(found).entry < 0)
-        if len(wrong):
-            self._wrong(name, f"row {wrong[0]} of {len(found)} is not a program: {found[wrong[0]].tolist()}")
-        return found
+        legal = np.asarray((found < len(LANGUAGE.tokens)).all(axis=1))
+        legal[legal] = compile_karel(found[legal]).entry >= 0
+        if not legal.all():
+            row = int(np.argmin(legal))
+            self._wrong(name, f"row {row} of {len(found)} is not a program: {found[row].tolist()}")
+        if (found[:, self.max_length :] != LANGUAGE.pad).any():
+            longest = int((found != LANGUAGE.pad).sum(axis=1).max())
+            self._wrong(
+                name, f"expected programs of at most {self.max_length} tokens, found one of {longest}"
+            )
+        return self._padded(found)
+
+    def _padded(self, found: Programs) -> Programs:
+        """A copy in rows of the same length throughout a search, whatever length they came in."""
+        out = np.full((len(found), self.max_length), LANGUAGE.pad, np.uint8)
+        out[:, : found.shape[1]] = found[:, : self.max_length]
+        return out
 
     def _program(self, found: Any, name: str) -> NDArray[np.uint8]:
-        if isinstance(found, str):
-            return self._read(found, name)
-        program: NDArray[np.uint8] = self._tokens(np.atleast_2d(found), name)[0]
+        listed = [found] if isinstance(found, str) else found
+        if isinstance(found, np.ndarray) and found.ndim == 1:
+            listed = found[None]
+        program: NDArray[np.uint8] = self._tokens(listed, name)[0]
         return program
 
     def _read(self, text: str, name: str) -> NDArray[np.uint8]:
@@ -117,23 +174,47 @@ class UserSearch:
             tokens = encode(text)
         except ValueError as error:
             self._wrong(name, f"not a program: {error}")
-        if compile_karel(tokens[None]).entry[0] < 0:
-            self._wrong(name, f"not a program: {text}")
+        if len(tokens) == 0 or compile_karel(tokens[None]).entry[0] < 0:
+            self._wrong(name, f"not a program: {text!r}")
         return tokens
 
     def _wrong(self, name: str | None, message: str) -> NoReturn:
-        raise ValueError(f"{_place(self.search, name, self.file)}: {message}")
+        raise ValueError(f"{self._location(name)}: {message}")
+
+    def _failed(self, error: BaseException, name: str) -> NoReturn:
+        """Report an exception of the user's code: at the line that raised it, or that of the method."""
+        if lines_of(error, self.file):
+            raise ValueError(pointed_at(error, self.file)) from error
+        raise ValueError(f"{self._location(name)}: {type(error).__name__}: {error}") from error
+
+    def _location(self, name: str | None) -> str:
+        """The user's file with the line of a method, of the class, or of what made the search."""
+        method = inspect.getattr_static(type(self.search), name, None) if name else None
+        if line := _line_of(method, self.file):
+            return f"{self.file}, line {line}, in {name}"
+        line = _line_of(type(self.search), self.file) or _line_of(self.made_by, self.file)
+        return f"{self.file}, line {line}" if line else self.file
 
 
-def _place(search: Any, name: str | None, file: str) -> str:
-    """The user's file, and the line on which a class or a method of it begins."""
-    code: Any = getattr(type(search), name, type(search)) if name else type(search)
-    code = code.fget if isinstance(code, property) else code
+def _full(file: str) -> str:
+    return str(Path(file).resolve())
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
+
+
+def _line_of(thing: Any, file: str) -> int | None:
+    """The line of a file on which a class or function begins; None if it is not from that file."""
+    thing = thing.fget if isinstance(thing, property) else thing
     try:
-        where = f"{file}, line {inspect.getsourcelines(code)[1]}"
-    except (OSError, TypeError):  # of a module that is not a file, or an attribute
-        return file
-    return f"{where}, in {name}" if name else where
+        thing = inspect.unwrap(thing)
+        if inspect.getsourcefile(thing) != file:
+            return None
+        return inspect.getsourcelines(thing)[1]
+    except (OSError, TypeError):  # neither a class nor a function, or one without a source
+        return None
 
 
 def builder_in(file: str, name: str) -> Any:
@@ -160,12 +241,20 @@ def _candidates(module: ModuleType) -> list[str]:
 
 def checked(build: Callable[[Any], Any], file: str) -> Callable[[Any], UserSearch]:
     """Wrap what builds a user's search."""
+    full = _full(file)
 
     def wrapped(setting: Any) -> UserSearch:
         try:
             search = build(setting)
-        except Exception as error:
-            raise ValueError(pointed_at(error, str(Path(file).resolve()))) from error
-        return UserSearch(search, file)
+        except (Exception, SystemExit) as error:
+            if lines_of(error, full):
+                raise ValueError(pointed_at(error, full)) from error
+            line = _line_of(build, full)
+            where = f"{full}, line {line}" if line else full
+            raise ValueError(
+                f"{where}: {type(error).__name__}: {error}; it is called with one argument, the Setting of "
+                "the search"
+            ) from error
+        return UserSearch(search, full, setting.max_length, build)
 
     return wrapped

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from leaps.experiments.catalogue import TABLES
+from leaps.experiments.store import Store
+from leaps.report.contents import gather
 from tests.cli.harness import Leaps, assert_refused
 
 RANDOM = ("experiment", "tasks", "--methods", "leaps-rand-8", "--tasks", "maze,harvester", "--seeds", 2)
@@ -156,3 +159,140 @@ def test_what_has_to_be_installed_is_said_before_anything_is_computed(
     assert_refused(leaps(*words, "leaps-rand-8,drl"), "pip install 'leaps[baselines]'")
     assert list(tmp_path.iterdir()) == []
     assert leaps(*words, "leaps-rand-8").code == 0
+
+
+# Searches of users
+
+MINE = """\
+from leaps.dsl.neighbours import Limits, Move, Neighbourhood
+from leaps.karel.world import LANGUAGE, PROGRAMS
+
+
+class Mine:
+    def __init__(self, setting):
+        limits = Limits(length=setting.max_length)
+        self.programs = Neighbourhood(LANGUAGE, PROGRAMS, limits, {Move.REPLACE: 1.0}, setting.seed)
+
+    def ask(self):
+        return self.programs.fresh(50)
+
+    def tell(self, scores):
+        pass
+"""
+QUICK = ("--quick", "--jobs", 1)
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "leaps_mine.py"  # a name that begins as those of searches in the space do
+    file.write_text(MINE)
+    return file
+
+
+@pytest.mark.usefixtures("mine")
+def test_a_users_search_is_a_row_with_cells_of_its_own(leaps: Leaps, tmp_path: Path) -> None:
+    words = ("experiment", "tasks", "--methods", "leaps_mine.py:Mine,hc", "--tasks", "maze", *QUICK)
+    done = leaps(*words, "--json").json
+    assert (list(done["returns"]), done["computed"], done["failures"]) == (["hc", "Mine"], 2, {})
+    kept = json.loads((tmp_path / "results" / "tasks" / "Mine" / "maze-budget=2000-0.json").read_text())
+    assert kept["cell"]["method"] == "Mine"
+    assert kept["values"]["config"]["method"] == "leaps_mine.py:Mine"
+    assert kept["values"]["return"] == done["returns"]["Mine"]["maze"][0]
+    assert kept["values"]["config"]["seed"] == 0
+    shown = leaps(*words)
+    assert shown.code == 0
+    assert "Mine" in shown.out
+    assert leaps(*words, "--json").json["computed"] == 0
+
+
+def test_a_table_that_needs_a_users_cells_computes_them(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
+    words = ("experiment", "generalization", "--methods", f"{mine}:Mine", "--tasks", "maze", *QUICK)
+    done = leaps(*words, "--json").json
+    assert (done["computed"], done["failures"]) == (2, {})
+    kept = json.loads((tmp_path / done["files"][0]).read_text())
+    found = json.loads((tmp_path / "results" / "tasks" / "Mine" / "maze-budget=2000-0.json").read_text())
+    assert kept["values"]["program"] == found["values"]["program"]
+    assert kept["values"]["config"]["method"] == f"{mine}:Mine"
+    for name in ("generalization", "tasks"):
+        checked = leaps("experiment", name, "--check", 1, "--jobs", 1, "--json")
+        assert (checked.code, checked.json["equal"]) == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["karel-hard", "held-out", "short", "unseen", "budget"])
+def test_every_table_of_searches_has_a_users_row(leaps: Leaps, mine: Path, name: str) -> None:
+    task = TABLES[name].tasks[0]
+    words = ("experiment", name, "--methods", f"{mine}:Mine", "--tasks", task, *QUICK, "--json")
+    done = leaps(*words).json
+    assert (list(done["returns"]), done["failures"]) == (["Mine"], {})
+
+
+def test_reports_and_results_have_stored_rows_of_users(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
+    for amount in (QUICK, ("--seeds", 1, "--jobs", 1)):
+        methods = f"{mine}:Mine,leaps-rand-8" if amount is not QUICK else f"{mine}:Mine"
+        leaps("experiment", "tasks", "--methods", methods, "--tasks", "maze", *amount)
+    rows = leaps("results", "--json").json["rows"]
+    assert {(row["method"], row["quick"]) for row in rows} == {
+        ("Mine", False), ("Mine", True), ("leaps-rand-8", False),
+    }  # fmt: skip
+    (section,) = gather(Store(tmp_path / "results", only_read=True)).sections
+    assert section.experiment.methods[-1] == "Mine"
+    assert set(section.summaries) == {"Mine", "leaps-rand-8"}
+    assert f"--methods leaps-rand-8,{mine}:Mine --tasks maze --seeds 1" in section.origin.commands[0]
+    assert leaps("report", "--out", "written").code == 0
+    assert "| **Mine** |" in (tmp_path / "written" / "reproduction.md").read_text()
+
+
+def test_results_of_a_search_that_was_edited_or_replaced_are_refused(
+    leaps: Leaps, tmp_path: Path, mine: Path
+) -> None:
+    words = ("experiment", "tasks", "--tasks", "maze", *QUICK, "--methods")
+    assert leaps(*words, f"{mine}:Mine").code == 0
+    other = tmp_path / "other.py"
+    other.write_text(MINE)
+    assert_refused(leaps(*words, f"{other}:Mine"), f"is a result of {mine}:Mine, not of {other}:Mine; rename")
+    mine.write_text(MINE.replace("fresh(50)", "fresh(40)"))
+    assert_refused(leaps(*words, f"{mine}:Mine"), f"is a result of {mine}:Mine before the file was edited")
+    checked = leaps("experiment", "tasks", "--check", 1, "--jobs", 1, "--json").json
+    paths = [one["path"] for one in checked["different"][0]["differences"]]
+    assert "values.method_digest" in paths
+
+
+def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path) -> None:
+    mine.write_text(MINE.replace("        pass", "        return 1 / 0"))
+    words = (
+        "experiment",
+        "tasks",
+        "--methods",
+        f"{mine}:Mine,leaps-rand-8",
+        "--tasks",
+        "maze",
+        *QUICK,
+        "--json",
+    )
+    done = leaps(*words)
+    assert done.code == 1
+    (message,) = done.json["failures"].values()
+    assert f"{mine}, line 14: ZeroDivisionError: division by zero" in message
+    assert list(done.json["returns"]) == ["leaps-rand-8"]
+
+
+@pytest.mark.parametrize(
+    ("source", "experiment", "methods", "said"),
+    [
+        ("class Mine: ...", "tasks", "mine.py:Yours", "mine.py has no method 'Yours'; it has Mine"),
+        ("class Mine: ...", "tasks", "mine.py", "expected the name of a method after the file"),
+        ("class Mine: ...", "tasks", "none.py:Mine", "there is no file 'none.py' to take the method"),
+        ("class Mine: ...", "tasks", "Mine", "unknown method 'Mine'; expected one of drl, "),
+        ("class _Mine: ...", "tasks", "mine.py:_Mine", "expected a NAME that begins with a letter and has"),
+        ("class hc: ...", "tasks", "mine.py:hc", "mine.py:hc: hc is the name of a built-in row; rename"),
+        ("class Mine: ...", "tasks", "mine.py:Mine,./mine.py:Mine", "would be rows of the same name"),
+        ("class Mine: ...", "steps", "mine.py:Mine", "steps has no rows for searches of your own"),
+        ("\nclass Mine(: ...", "tasks", "mine.py:Mine", "mine.py, line 2: SyntaxError: "),
+    ],
+)  # fmt: skip
+def test_misuse_of_own_searches_is_explained(
+    leaps: Leaps, tmp_path: Path, source: str, experiment: str, methods: str, said: str
+) -> None:
+    (tmp_path / "mine.py").write_text(source)
+    assert_refused(leaps("experiment", experiment, "--methods", methods), said)
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.py"]

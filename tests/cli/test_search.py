@@ -117,6 +117,31 @@ def test_settings_reach_the_search(leaps: Leaps) -> None:
     assert len(report["program"].split()) <= 9
 
 
+def test_a_search_of_ones_own_is_called_by_its_file(leaps: Leaps, tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "examples" / "a_search_of_your_own.py"
+    report = leaps("solve", "maze", "--method", f"{example}:MySearch", "--seed", 1, "--json").json
+    assert report == kept(tmp_path / "out" / "maze-MySearch-1")
+    assert (report["method"], report["solved"]) == (f"{example}:MySearch", True)
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def Mine(setting):\n    return 1 / 0\n", "mine.py, line 2: ZeroDivisionError: division by zero"),
+        ("class Mine:\n    def __init__(self, setting): ...\n", "mine.py, line 1: expected an object with"),
+        ("\n\ndef Mine(:\n", "mine.py, line 3: SyntaxError: "),
+        (
+            "class Mine:\n    def __init__(self, setting): ...\n    def tell(self, scores): ...\n"
+            "    def ask(self):\n        return ['DEF']\n",
+            "mine.py, line 4, in ask: not a program: ",
+        ),
+    ],
+)  # fmt: skip
+def test_a_broken_search_is_shown_with_its_line(leaps: Leaps, tmp_path: Path, source: str, said: str) -> None:
+    (tmp_path / "mine.py").write_text(source)
+    assert_refused(leaps("solve", "maze", "--method", "mine.py:Mine"), said)
+
+
 def test_a_program_is_found_that_holds_at_other_sizes(leaps: Leaps, tmp_path: Path) -> None:
     words = ("solve", "stair-climber", "--also", "9x9, 14x10", "--out", tmp_path / "found")
     report = leaps(*words, "--json").json

@@ -1,0 +1,105 @@
+"""Check a search method of your own against the ask/tell protocol, before it is run on a task."""
+
+import inspect
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from leaps.karel.world import LANGUAGE
+from leaps.search.methods import Method, Setting, get_method, user_method
+from leaps.search.objective import DROPPED
+from leaps.search.search import Programs, Scores, Search
+from leaps.user_code import split_name
+
+ROUNDS = 20
+_LENGTHS = (45, 15)
+"""tokens of the longest program: the default, and one that a search has to take from its setting"""
+_PAID = (LANGUAGE.ids["move"], LANGUAGE.ids["putMarker"])
+
+
+def check_method(method: str | Method | Callable[[Setting], Search], rounds: int = ROUNDS) -> None:
+    """Run a search for a few rounds on a toy task; ValueError if it does not keep to the protocol.
+
+    What must hold: every `ask` returns programs of at most the greatest length, `tell` takes their scores,
+    the same seed gives the same programs, and a search that is saved (`state`) and restored (`restore`)
+    asks about the same programs as the one that went on. `finished`, `answer` and `incumbent`, if there are
+    any, have the right types.
+
+    method: `FILE.py:NAME`, or the class, function or `Method` itself.
+    """
+    if rounds < 2:
+        raise ValueError(f"rounds must be at least 2, found {rounds}")
+    if isinstance(method, str):
+        if split_name(method) is None:
+            raise ValueError(f"expected FILE.py:NAME, or a class, a function or a Method, found {method!r}")
+        name, build = method, get_method(method).build
+    else:
+        made = method.build if isinstance(method, Method) else method
+        if not inspect.isclass(made) and not inspect.isfunction(made):
+            raise ValueError(f"expected a class, a function or a Method, or FILE.py:NAME, found {made!r}")
+        name, file = made.__name__, inspect.getsourcefile(made) or ""
+        build = user_method(method, file, name).build
+    for max_length in _LENGTHS:
+        setting = Setting("maze", "leaps", 0, max_length)
+        first, again = (_run(build(setting), rounds) for _ in range(2))
+        if (number := _differ(first, again)) is not None:
+            raise ValueError(
+                f"{name}: the same seed asked about other programs in round {number + 1}; expected all "
+                "randomness to come from setting.seed"
+            )
+    _check_saving(name, build, rounds)
+
+
+def _check_saving(name: str, build: Callable[[Setting], Search], rounds: int) -> None:
+    setting = Setting("maze", "leaps", 0, _LENGTHS[0])
+    search, restored = build(setting), build(setting)
+    _run(search, rounds // 2)
+    state = search.state()
+    if state is None:
+        return
+    # As a checkpoint does it: arrays become lists.
+    restored.restore(json.loads(json.dumps(state, default=lambda value: value.tolist())))
+    if search.finished != restored.finished:
+        raise ValueError(f"{name}: finished is {search.finished}, and {restored.finished} once restored")
+    if (number := _differ(_run(search, rounds), _run(restored, rounds))) is not None:
+        raise ValueError(
+            f"{name}: the restored search asked about other programs in round {number + 1}; expected state "
+            "to hold all that the rest of the search depends on, random numbers included"
+        )
+    search.worlds_changed()
+    _run(search, 1)
+
+
+def _run(search: Search, rounds: int) -> list[Programs]:
+    """The programs that a search asks about."""
+    asked: list[Programs] = []
+    for _ in range(rounds):
+        if search.finished:
+            break
+        asked.append(search.ask())
+        search.tell(_scores(asked[-1], search))
+        _ = search.answer
+    return asked
+
+
+def _scores(programs: Programs, search: Search) -> Scores:
+    """The toy task: 0.1 for each `move` or `putMarker` in a program, up to 0.9."""
+
+    def worth(programs: Programs) -> Scores:
+        return np.asarray(np.isin(programs, _PAID).sum(axis=-1).clip(max=9) / 10, np.float64)
+
+    scores = worth(programs)
+    if (incumbent := search.incumbent) is not None:
+        scores[scores < worth(incumbent)] = DROPPED  # as a task rejects those early that fall behind it
+    return scores
+
+
+def _differ(one: list[Programs], other: list[Programs]) -> int | None:
+    """The first round in which two searches asked about different programs."""
+    if len(one) != len(other):
+        return min(len(one), len(other))
+    return next(
+        (number for number, pair in enumerate(zip(one, other, strict=True)) if not np.array_equal(*pair)),
+        None,
+    )

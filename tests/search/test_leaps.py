@@ -1,0 +1,259 @@
+"""The published search step by step, and what each change of leaps+ changes."""
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from leaps.embedding.space import Space
+from leaps.search.cem import ONE_SETTING, PAPER, RESTART_AFTER
+from leaps.search.leaps import CHANGES, IN_A_ROW, Leaps, config_for, parse_changes
+from leaps.search.methods import LEAPS_BUDGET, LEAPS_WORLDS, Setting, get_method
+from leaps.search.objective import PERFECT
+from leaps.search.search import VALID_BONUS, Programs
+from leaps.search.solve import Run, SolveConfig
+from tests.embedding.helpers import needs_shipped_weights
+
+NONE: frozenset[str] = frozenset()
+MAZE = PAPER["maze"].population
+
+
+class Numbered:
+    """A space of two dimensions that decodes every point to another number, and keeps the points."""
+
+    dimensions = 2
+
+    def __init__(self) -> None:
+        self.decoded: list[NDArray[np.float32]] = []
+        self.count = 0
+
+    def decode(self, points: NDArray[np.float32], max_length: int | None = None) -> Programs:  # noqa: ARG002
+        self.decoded.append(points)
+        numbers = self.count + np.arange(len(points))
+        self.count += len(points)
+        return np.stack([numbers // 256 % 256, numbers % 256], axis=1).astype(np.uint8)
+
+
+def searching(changes: frozenset[str] = NONE, task: str = "maze") -> tuple[Leaps, Numbered]:
+    space = Numbered()
+    return Leaps(cast(Space, space), task, 0, 45, changes), space
+
+
+def iterate(search: Leaps, centre: float, best: float = 0.5) -> None:
+    """One iteration, in which the best of the population and the centre have these scores."""
+    scores = np.zeros(len(search.ask()))
+    scores[-1] = best
+    search.tell(scores)
+    search.ask()
+    search.tell(np.array([centre]))
+
+
+# The published search
+
+
+def test_a_population_is_asked_about_and_then_the_centre_of_the_next() -> None:
+    search, space = searching()
+    for _ in range(3):
+        population = search.ask()
+        scores = np.linspace(0.0, 0.7, MAZE)
+        points = space.decoded[-1]
+        search.tell(scores)
+        elites = np.argsort(-scores)[: PAPER["maze"].elites]
+        weights = scores[elites] + VALID_BONUS
+        centre = search.ask()
+        assert (len(population), len(centre)) == (MAZE, 1)
+        assert space.decoded[-1][0] == pytest.approx(weights @ points[elites] / weights.sum())
+        search.tell(np.array([0.2]))
+
+
+def test_the_score_of_a_centre_does_not_move_the_search() -> None:
+    one, other = searching()[0], searching()[0]
+    for centre in (0.0, 0.3, 0.9):
+        iterate(one, centre)
+        iterate(other, 0.0)
+    assert np.array_equal(one.cem.mean, other.cem.mean)
+
+
+def test_ten_perfect_centres_in_a_row_end_the_search() -> None:
+    search, _ = searching()
+    for _ in range(IN_A_ROW - 1):
+        iterate(search, PERFECT)
+    iterate(search, 0.999)  # which breaks the row
+    for _ in range(IN_A_ROW):
+        assert not search.finished
+        iterate(search, 1.0)
+    assert search.converged
+    assert search.finished
+    assert search.cem.iteration == 2 * IN_A_ROW == 20
+
+
+def test_perfect_programs_of_a_population_do_not_end_it() -> None:
+    search, _ = searching()
+    for _ in range(3 * IN_A_ROW):
+        iterate(search, centre=0.0, best=1.0)
+    assert not search.finished
+
+
+def test_the_answer_is_the_program_of_the_centre_even_if_a_sampled_one_is_better() -> None:
+    search, _ = searching()
+    assert search.answer is None
+    for score in (0.4, 0.2):  # the latest, not the best
+        search.ask()
+        search.tell(np.ones(MAZE))
+        centre = search.ask().copy()
+        search.tell(np.array([score]))
+        assert search.answer is not None
+        assert np.array_equal(search.answer.program, centre[0])
+        assert search.answer.score == score
+
+
+def test_a_search_ends_after_a_thousand_iterations_without_restart() -> None:
+    search, space = searching()
+    asked = 0
+    while not search.finished:
+        programs = search.ask()
+        search.tell(np.zeros(len(programs)))
+        asked += len(programs)
+    assert asked == space.count == 1000 * (MAZE + 1)
+    assert (search.cem.iteration, search.cem.began) == (1000, 0)
+    assert not search.converged
+    assert len(space.decoded[-1]) == 1  # the last centre is scored, too
+
+
+@pytest.mark.parametrize("task", PAPER)
+def test_each_task_has_the_papers_setting(task: str) -> None:
+    assert config_for(task, NONE) == PAPER[task]
+    assert config_for(task, NONE).restart_after == 0
+
+
+def test_a_task_that_the_paper_does_not_have_has_the_one_setting() -> None:
+    assert config_for("snake", NONE) == ONE_SETTING
+
+
+def test_the_budget_is_a_thousand_iterations_of_the_largest_population() -> None:
+    assert 1000 * (max(config.population for config in PAPER.values()) + 1) == LEAPS_BUDGET
+
+
+# The changes
+
+
+class Properties(NamedTuple):
+    """What the changes are about."""
+
+    setting: Any
+    restart: int
+    whitened: bool
+    stop: bool
+    best: bool
+
+
+def properties_of(name: str) -> Properties:
+    search = get_method(name).build(Setting("maze", "leaps", 0, 45))
+    assert isinstance(search, Leaps)
+    centre = search.centre
+    return Properties(
+        setting_of(search.cem.config),
+        search.cem.config.restart_after,
+        not search.space.raw,
+        not centre.stops,
+        not centre.answers,
+    )
+
+
+def setting_of(config: Any) -> tuple[Any, ...]:
+    return config.population, config.sigma, config.elite_fraction, config.decay, config.initial
+
+
+CHANGED = Properties(setting_of(ONE_SETTING), RESTART_AFTER, True, True, True)
+
+
+@needs_shipped_weights
+def test_the_published_search_has_none_of_the_changes() -> None:
+    assert properties_of("leaps") == Properties(setting_of(PAPER["maze"]), 0, False, False, False)
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_alone_changes_what_it_says_and_nothing_else(change: str) -> None:
+    expected = properties_of("leaps")._replace(**{change: getattr(CHANGED, change)})
+    assert properties_of(f"leaps+{change}") == expected
+
+
+@needs_shipped_weights
+def test_all_changes_are_leaps_plus() -> None:
+    assert Properties._fields == ("setting", "restart", "whitened", "stop", "best")
+    assert set(Properties._fields) == set(CHANGES)
+    assert properties_of("leaps+") == CHANGED
+    assert properties_of("leaps+restart+best") == properties_of("leaps")._replace(restart=50, best=True)
+
+
+def test_a_restart_follows_fifty_iterations_without_a_better_program() -> None:
+    search, _ = searching(frozenset({"restart"}))
+    for _ in range(RESTART_AFTER + 1):
+        assert search.cem.began == 0
+        iterate(search, 0.0, best=0.5)
+    assert search.cem.began == RESTART_AFTER + 1
+
+
+def test_with_stop_perfect_programs_of_ten_populations_in_a_row_end_the_search() -> None:
+    search, _ = searching(frozenset({"stop"}))
+    for _ in range(IN_A_ROW):
+        assert not search.finished
+        iterate(search, centre=0.0, best=1.0)
+    assert search.finished
+    search, _ = searching(frozenset({"stop"}))
+    for _ in range(2 * IN_A_ROW):
+        iterate(search, centre=1.0, best=0.5)
+    assert not search.finished
+
+
+def test_with_best_the_answer_is_chosen_among_all_programs_and_the_centre_still_stops() -> None:
+    search, _ = searching(frozenset({"best"}))
+    for _ in range(IN_A_ROW):
+        iterate(search, 1.0)
+    assert search.finished
+    assert search.answer is None
+
+
+def test_a_centre_that_nothing_depends_on_is_not_scored() -> None:
+    search, space = searching(frozenset({"stop", "best"}))
+    for _ in range(5):
+        search.tell(np.zeros(len(search.ask())))
+    assert [len(points) for points in space.decoded] == [MAZE] * 5
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("leaps", set()),
+        ("leaps+", set(CHANGES)),
+        ("leaps+best", {"best"}),
+        ("leaps+restart+best", {"restart", "best"}),
+        ("hc", None),
+        ("leapsbest", None),
+    ],
+)
+def test_names_of_changes_are_read(name: str, changes: set[str] | None) -> None:
+    assert parse_changes(name) == changes
+
+
+@pytest.mark.parametrize("name", ["leaps+luck", "leaps+best+", "leaps++"])
+def test_an_unknown_change_is_refused_with_those_there_are(name: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown change '.*' in .*; expected {', '.join(CHANGES)}"):
+        parse_changes(name)
+
+
+# What it costs
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize("task", ["maze", "clean-house"])
+def test_every_program_of_a_population_and_its_centre_are_evaluations_on_ten_worlds(task: str) -> None:
+    run = Run(SolveConfig(task, "leaps", seed=1))
+    for iteration in range(1, 5):
+        run.step()
+        run.step()
+        assert run.objective.evaluations == iteration * (PAPER[task].population + 1)
+        assert run.objective.rollouts == LEAPS_WORLDS * run.objective.evaluations
+    assert LEAPS_WORLDS == 10
