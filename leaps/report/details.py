@@ -282,8 +282,8 @@ def _length(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
         Listing("length, tokens and loops", ("", *tasks), tuple(rows)),
         Words(
             "Mean tokens · mean loops (WHILE and REPEAT) of the programs found. The paper shows one program "
-            "of up to 100 tokens for each task. It states that without the limit of 45 tokens some programs are "
-            "much longer and lack loops.",
+            "of up to 100 tokens for each task. It states that without the limit of 45 tokens some programs "
+            "are much longer and lack loops.",
             small=True,
         ),
     ]

@@ -136,7 +136,7 @@ def test_an_evolution_is_a_row_per_iteration(tmp_path: Path) -> None:
 def test_a_walk_stands_beside_what_was_reported(tmp_path: Path) -> None:
     parts = parts_of(exhibit(tmp_path, "interpolation"))
     close, far = listings(parts)
-    assert close.head == far.head == ("", "ours", "reported")
+    assert close.head == far.head == ("", "ladder", "reported")
     assert [row[0] for row in close.rows] == ["START", *"12345678", "END"]
     assert close.rows[0][1] == f"`{LONG}`"
     assert close.rows[9][2].startswith("`DEF run m( turnRight move turnLeft WHILE")
@@ -151,7 +151,7 @@ def test_a_quick_walk_stands_alone(tmp_path: Path) -> None:
     store.write(Result(one, values, 1.0, __version__))
     (found,) = gather(store, quick=True).exhibits
     (listing,) = listings(parts_of(found))
-    assert (listing.head, len(listing.rows)) == (("", "ours"), 4)
+    assert (listing.head, len(listing.rows)) == (("", "ladder"), 4)
 
 
 def test_a_histogram_says_mean_and_longest_beside_the_papers(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The report as Markdown: ours above the reported, marks, notes, commands, programs."""
+"""The report as Markdown: results here above the reported, marks, notes, commands, programs."""
 
 import re
 from pathlib import Path
@@ -13,14 +13,14 @@ from tests.report.synthetic import all_shown, everything, keep_entry, keep_searc
 NOTES: Notes = {("tasks", "hc", None): "Other worlds."}
 
 
-def test_ours_stands_above_what_was_reported(tmp_path: Path) -> None:
+def test_results_stand_above_the_reported(tmp_path: Path) -> None:
     lines = results_table(gather(small(tmp_path), NOTES).sections[0]).splitlines()
     assert lines[0] == "|  | stair-climber | four-corner | top-off | maze | clean-house | harvester |"
     place = next(i for i, line in enumerate(lines) if line.startswith("| **leaps** "))
     assert lines[place] == "| **leaps** | – | – | – | 1.00 (0.00) · 5 | ▲ 0.92 (0.08) · 5 | – |"
     assert lines[place + 1].startswith("| reported | 1.00 (0.00) | 0.45 (0.40) | 0.81 (0.07) | 1.00 (0.00) |")
     assert "| **hc** | – | – | – | ▼<sup>1</sup> 0.95 (0.07) · 2 | – | – |" in lines
-    assert lines[-1] == "| **ours** | – | – | – | 1.00 (0.00) · 32 | – | – |"  # nothing was reported
+    assert lines[-1] == "| **ladder** | – | – | – | 1.00 (0.00) · 32 | – | – |"  # nothing was reported
 
 
 def test_all_lines_of_a_table_are_as_wide(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
     text = to_markdown(gather(store, NOTES))
     tasks = text[text.index("## tasks") : text.index("## karel-hard")]
     assert "### Searches\n\n|  | stair-climber |" in tasks
-    assert "| cebs | – | – | – | 1/1 · 77 · 1.2k · 2.0 s | – | – |" in tasks
+    assert "| cebs | – | – | – | 1/1 · 72 · 77 · 1.2k · 2.0 s | – | – |" in tasks
     assert "### Searches" not in text[text.index("## karel-hard") :]
     costs = text[text.index("## What it costs") :]
     assert "| tasks | 1,086 | 45 |" in costs
