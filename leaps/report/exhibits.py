@@ -74,12 +74,12 @@ def _latent_map(shown: Shown) -> list[Part]:
 
 def _trajectory(shown: Shown) -> list[Part]:
     parts: list[Part] = []
-    for (_, task), result in shown.items():
+    for (method, task), result in shown.items():
         search = Trajectory.of_summary(result.values)
         parts += [
             _figure(
-                f"cem-trajectory-{task}",
-                f"the search on {task}: its populations on a map of the space, and its returns",
+                f"cem-trajectory-{method}-{task}",
+                f"the search of {method} on {task}: its populations on a map of the space, and its returns",
                 lambda search=search: trajectory_figure(search),  # type: ignore[misc]
             ),
             Words(_search_text(search), small=True),
@@ -107,7 +107,7 @@ def _search_text(search: Trajectory) -> str:
 
 def _evolution(shown: Shown) -> list[Part]:
     parts: list[Part] = []
-    for (_, task), result in shown.items():
+    for (method, task), result in shown.items():
         values = result.values
         rows = [
             (
@@ -123,12 +123,12 @@ def _evolution(shown: Shown) -> list[Part]:
         ]
         parts += [
             Listing(
-                f"evolution, {task}",
+                f"evolution, {method} on {task}",
                 ("iteration", "return", "on 1,000 held-out worlds", "best program of the population"),
                 tuple(rows),
             ),
             Words(
-                f"The search on {task} whose path is shown above; the paper's had "
+                f"The search of `{method}` on {task} whose path is shown above; the paper's had "
                 f"{TRAJECTORIES[task].iterations:,} iterations. Returns are on the search's worlds, and on "
                 "1,000 held-out worlds.",
                 small=True,

@@ -115,7 +115,7 @@ def test_a_figure_has_its_files_and_both_documents_show_it(tmp_path: Path) -> No
     store = all_shown(tmp_path / "r")
     documents = documents_of(gather(store), tmp_path)
     names = {one.file.name for one in documents}
-    for name in ("latent-map", "cem-trajectory-four-corner", "data-histogram", "rollouts-snake"):
+    for name in ("latent-map", "cem-trajectory-leaps+-four-corner", "data-histogram", "rollouts-snake"):
         assert {f"{name}.svg", f"{name}.png"} <= names
     assert not any(name.startswith(("evolution", "interpolation")) for name in names)
     by_name = {

@@ -10,6 +10,7 @@ from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.charts import PALETTE, draw
 from leaps.report.contents import Contents, gather
+from leaps.report.details import details_of
 from leaps.report.exhibits import parts_of
 from leaps.report.html import DARK, inline_svg, to_html
 from leaps.report.markdown import to_markdown
@@ -51,6 +52,10 @@ class Page(HTMLParser):
 
 def page(contents: Contents) -> str:
     figures = {one.experiment.name: draw(one, "svg") for one in contents.sections}
+    for section in contents.sections:
+        figures |= {
+            picture.name: picture.draw("svg") for picture in pictures_of(details_of(section, contents))
+        }
     for exhibit in contents.exhibits:
         figures |= {picture.name: picture.draw("svg") for picture in pictures_of(parts_of(exhibit))}
     return to_html(contents, figures)
