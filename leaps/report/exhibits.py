@@ -229,8 +229,8 @@ def _rollouts(shown: Shown) -> list[Part]:
 
 def _caption(frame: Mapping[str, Any]) -> str:
     actions = int(frame["actions"])
-    said = "start" if actions == 0 else f"{actions:,} action{'s' if actions > 1 else ''}"
-    return f"{said} · {number(float(frame['value']))}"
+    text = "start" if actions == 0 else f"{actions:,} action{'s' if actions > 1 else ''}"
+    return f"{text} · {number(float(frame['value']))}"
 
 
 _EXHIBITS: Mapping[str, Callable[[Shown], list[Part]]] = {

@@ -182,7 +182,7 @@ def _effort(section: Section) -> str:
 
 
 def _origin(section: Section | Exhibit) -> str:
-    lines = "".join(f"<dt>{what}</dt><dd>{escape(said)}</dd>" for what, said in wording.origin_lines(section))
+    lines = "".join(f"<dt>{what}</dt><dd>{escape(text)}</dd>" for what, text in wording.origin_lines(section))
     commands = escape("\n".join(section.origin.commands))
     return f"{_paragraph('Made by')}\n<pre>{commands}</pre>\n<dl>{lines}</dl>"
 

@@ -90,7 +90,7 @@ def _section(section: Section, details: Sequence[Part], figures: str) -> list[st
 def _origin(section: Section | Exhibit) -> list[str]:
     return [
         "Made by\n\n```\n" + "\n".join(section.origin.commands) + "\n```",
-        _bullets(f"{what}: {said}" for what, said in wording.origin_lines(section)),
+        _bullets(f"{what}: {text}" for what, text in wording.origin_lines(section)),
     ]
 
 
