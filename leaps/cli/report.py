@@ -11,27 +11,27 @@ from leaps.cli.app import JsonOption, app, err, out, print_json
 @app.command()
 def report(
     results: Annotated[
-        Path, typer.Option("--results", metavar="DIR", help="Where `leaps experiment` keeps them.")
+        Path, typer.Option("--results", metavar="DIR", help="Folder of stored results.")
     ] = Path("results"),
     to: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where documents go; docs by default.")
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the documents; docs by default.")
     ] = None,
     readme: Annotated[
         Path | None,
-        typer.Option("--readme", metavar="FILE", help="Put tables between its lines about results, too."),
+        typer.Option("--readme", metavar="FILE", help="README whose marked parts are updated."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; say which files are not up to date.")
+        bool, typer.Option("--check", help="Write nothing; list files that are not up to date.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="With numbers of quick runs, to try how it looks; needs --out.")
+        bool, typer.Option("--quick", help="Include quick runs, to try the layout; needs --out.")
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Write what experiments came to beside what the paper reports.
+    """Write the results of experiments beside the reported ones.
 
-    As reproduction.md and reproduction.html, with a chart for each table, and the paper's figures, drawn
-    from stored results. Quick runs are left out.
+    Writes reproduction.md and reproduction.html with a chart for each table and the paper's figures, all from
+    stored results. Quick runs are left out.
     For instance:
 
       leaps report
@@ -43,7 +43,7 @@ def report(
     from leaps.report.wording import unexplained_lines
 
     if quick and (to is None or readme is not None):
-        raise ValueError("--quick: expected --out and no --readme, so that nobody takes it for the report")
+        raise ValueError("--quick: expected --out and no --readme, so that it is not mistaken for the report")
     store = Store(results, only_read=True)
     try:
         contents = gather(store, quick=quick)
@@ -70,7 +70,9 @@ def report(
         for document in documents if not check else []:
             out.print(str(document.file), markup=False, soft_wrap=True)
         if contents.left_out:
-            out.print(f"results left out, of quick runs or that others began with: {contents.left_out}")
+            out.print(
+                f"results left out, of quick runs or that other trainings started from: {contents.left_out}"
+            )
         if unexplained:
             out.print(
                 f"entries that are not explained yet, listed at the end of the report: {len(unexplained)}"

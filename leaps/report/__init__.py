@@ -1,1 +1,1 @@
-"""Stored results as documents: ours beside what was reported, with the commands that made them."""
+"""Stored results as documents: here and as reported, with the commands that made them."""

@@ -1,4 +1,4 @@
-"""A figure per experiment: a panel per column, a line per row, ours beside what was reported."""
+"""A figure per experiment: a panel per column, a line per row, results here and as reported."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,10 @@ from leaps.report.statistics import interval, mean
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-OURS, THEIRS, BAND = BLUE, COLOURS[0], "#f1f4f8"
+HERE, REPORTED, BAND = BLUE, COLOURS[0], "#f1f4f8"
 PALETTE = {
-    "ours": OURS,
-    "theirs": THEIRS,
+    "here": HERE,
+    "reported": REPORTED,
     "ink": INK,
     "muted": GREY,
     "line": CLOUD,
@@ -25,13 +25,13 @@ PALETTE = {
     "fourth": COLOURS[3],
     "cloud": GREEN,
 }
-"""all colours of a chart by what they are for, so that a page can give them others in the dark"""
+"""all colours of a chart by use, so that a page can replace them in its dark theme"""
 MOST_ACROSS = 3
 """panels"""
 WIDTH, LINE_HEIGHT = 9.6, 0.3
 """inches, of the figure and of a row"""
 APART = 0.19
-"""of a row: ours above its middle and what was reported below, if anything was"""
+"""of a row: the result here above its middle, the reported one below, if there is one"""
 WORTH_SHARING = 0.7
 """of a panel's width that must be left to it when all panels share one scale"""
 
@@ -107,12 +107,12 @@ def _panel(axes: Any, row: dict[str, Comparison], scale: Scale) -> None:
             continue
         low, high = interval([one.entry.returns], mean)
         above = line - APART if one.reported else line
-        _bar(axes, above, low, high, OURS)
-        axes.plot(one.entry.mean, above, "o", ms=6.5, color=OURS, mew=0, zorder=4)
+        _bar(axes, above, low, high, HERE)
+        axes.plot(one.entry.mean, above, "o", ms=6.5, color=HERE, mew=0, zorder=4)
         if one.reported is not None:
             below, deviation = line + APART, one.reported.deviation or 0.0
-            _bar(axes, below, one.reported.mean - deviation, one.reported.mean + deviation, THEIRS)
-            axes.plot(one.reported.mean, below, "D", ms=5.5, color=PAPER, mec=THEIRS, mew=1.5, zorder=4)
+            _bar(axes, below, one.reported.mean - deviation, one.reported.mean + deviation, REPORTED)
+            axes.plot(one.reported.mean, below, "D", ms=5.5, color=PAPER, mec=REPORTED, mew=1.5, zorder=4)
     left, right = scale
     axes.set_xlim(left - 0.05 * (right - left), right + 0.05 * (right - left))
     axes.set_ylim(len(row) - 0.5, -0.5)
@@ -135,7 +135,7 @@ def _bar(axes: Any, height: float, low: float, high: float, colour: str) -> None
 def _legend(reported: bool) -> list[Any]:
     from matplotlib.lines import Line2D
 
-    ours = Line2D([], [], color=OURS, lw=2.2, marker="o", ms=6.5, mew=0, label="here: mean, 95 % interval")
-    theirs = Line2D([], [], color=THEIRS, lw=2.2, marker="D", ms=5.5, mfc=PAPER, mew=1.5)
-    theirs.set_label("reported: mean, standard deviation")
-    return [ours, theirs] if reported else [ours]
+    here = Line2D([], [], color=HERE, lw=2.2, marker="o", ms=6.5, mew=0, label="here: mean, 95 % interval")
+    reported_mark = Line2D([], [], color=REPORTED, lw=2.2, marker="D", ms=5.5, mfc=PAPER, mew=1.5)
+    reported_mark.set_label("reported: mean, standard deviation")
+    return [here, reported_mark] if reported else [here]

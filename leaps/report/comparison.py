@@ -1,4 +1,4 @@
-"""Ours beside what was reported: of an entry, and of a row."""
+"""Results here and as reported: of an entry, and of a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ ROUNDING = 0.005
 
 @dataclass(frozen=True)
 class Comparison:
-    """An entry of a table, as far as it is there."""
+    """An entry of a table, here and as reported; either may be missing."""
 
     entry: Entry | None
     reported: Reported | None
 
     @property
     def mark(self) -> str:
-        """Whether ours is better or worse than what was reported, by more than its deviation; or neither."""
+        """Better or worse than the reported number by more than its deviation, or neither."""
         if self.entry is None or self.reported is None:
             return ""
         difference = self.entry.mean - self.reported.mean
@@ -42,14 +42,14 @@ class Summary:
     interval: tuple[float, float] | None
     """of 95 %; one run per column has none"""
     means: tuple[float, float] | None
-    """ours and the reported one, over the columns that have both"""
+    """here and as reported, over the columns that have both"""
     better: int
     worse: int
     alike: int
 
 
 def summarize(row: Sequence[Comparison]) -> Summary:
-    """Summarize a row with at least one entry of ours."""
+    """Summarize a row with at least one result."""
     strata = [one.entry.returns for one in row if one.entry]
     both = [(one.entry.mean, one.reported.mean) for one in row if one.entry and one.reported]
     marks = [one.mark for one in row if one.entry and one.reported]
@@ -57,7 +57,7 @@ def summarize(row: Sequence[Comparison]) -> Summary:
         sum(len(runs) for runs in strata),
         float(interquartile_mean(np.concatenate(strata))),
         interval(strata, interquartile_mean) if any(len(runs) > 1 for runs in strata) else None,
-        (fmean(ours for ours, _ in both), fmean(theirs for _, theirs in both)) if both else None,
+        (fmean(here for here, _ in both), fmean(reported for _, reported in both)) if both else None,
         marks.count(BETTER),
         marks.count(WORSE),
         marks.count(""),

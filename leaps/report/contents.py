@@ -1,4 +1,4 @@
-"""What a report says, before it is written in one form or another."""
+"""The contents of a report, before they are written as Markdown or HTML."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from leaps.experiments.store import Store
 from leaps.experiments.table import Entry, Rows, tabulate
 from leaps.report.comparison import Comparison, Summary, summarize
 from leaps.report.costs import Cost, cost_of
-from leaps.report.effort import check_effort, effort_of
+from leaps.report.effort import check_effort, effort_of, legend_of
 from leaps.report.notes import NOTES, Notes, note_of
 from leaps.report.origin import Origin, is_full, origin_of
 from leaps.report.parts import Listing
@@ -34,9 +34,10 @@ class Section:
     notes: tuple[str, ...]
     """explanations of marked entries, in the order in which they are first needed"""
     explained: dict[Place, int]
-    """which of them, from 1"""
+    """numbers of these notes, from 1"""
     effort: Listing | None
     """of its searches, if it has any"""
+    effort_legend: str
     origin: Origin
 
     @property
@@ -57,7 +58,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Contents:
-    """Everything."""
+    """All sections of a report."""
 
     sections: tuple[Section, ...]
     exhibits: tuple[Exhibit, ...]
@@ -67,7 +68,7 @@ class Contents:
     quick: bool
     """whether results of quick runs are among these"""
     left_out: int
-    """results that belong to no table: of quick runs, and what others began with"""
+    """results that belong to no table: of quick runs, and policies that other trainings started from"""
     aside: tuple[Path, ...]
     """files that could not be read"""
 
@@ -157,4 +158,4 @@ def _section(experiment: Experiment, rows: Rows, origin: Origin, notes: Notes) -
         if one.mark and (note := note_of(notes, experiment.name, *place)):
             explained[place] = numbers.setdefault(note, len(numbers) + 1)
     effort = effort_of(experiment.name, rows, experiment.tasks)
-    return Section(experiment, table, summaries, tuple(numbers), explained, effort, origin)
+    return Section(experiment, table, summaries, tuple(numbers), explained, effort, legend_of(rows), origin)

@@ -1,4 +1,4 @@
-"""What experiments cost: measured where there are results, extrapolated where there are not."""
+"""Cost of experiments: measured where there are results, extrapolated where there are not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,9 @@ from leaps.report.parts import Listing
 
 TITLE = "What it costs"
 INTRODUCTION = (
-    "Hours of processes for each experiment as a whole, one core each. What has results was measured; a row "
-    "of which some seeds are missing is taken to go on as it began. Trainings on a GPU had a dozen others "
-    "beside them there, so a GPU is busy for about a twelfth of these hours; cores on which other work ran "
-    "took longer than they would have alone."
+    "Process hours of each whole experiment, one core per process. Results are measured; missing seeds of a "
+    "row are assumed to cost as much as its stored ones. About a dozen trainings shared the GPU, so it is "
+    "busy for about a twelfth of these hours. Hours on a shared core are longer than on an idle one."
 )
 HEAD = ("", "cells", "with results", "hours on a core", "hours beside a GPU", "not measured")
 NOTHING = "–"
@@ -40,7 +39,7 @@ def cost_of(experiment: Experiment, results: Mapping[Cell, Result]) -> Cost:
     wanted: dict[Kind, list[Cell]] = {}
     for wave in needed_by(experiment.cells()):
         for cell in wave:
-            if cell.experiment == experiment.name:  # others are costs of theirs
+            if cell.experiment == experiment.name:  # the others count where they belong
                 wanted.setdefault(_kind(cell), []).append(cell)
     seconds = {"core": 0.0, "gpu": 0.0}
     unknown, measured = [], 0

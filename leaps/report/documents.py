@@ -1,4 +1,4 @@
-"""A report's files: what is in them, whether they are up to date, and writing them."""
+"""A report's files: their content, whether they are up to date, and writing them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -9,14 +9,15 @@ from pathlib import Path
 from leaps.files import write_atomically
 from leaps.report.charts import draw
 from leaps.report.contents import Contents
+from leaps.report.details import details_of
 from leaps.report.exhibits import parts_of
 from leaps.report.html import to_html
-from leaps.report.markdown import to_markdown, to_readme, to_readme_ours
+from leaps.report.markdown import to_markdown, to_readme, to_readme_ladder
 from leaps.report.parts import Format, pictures_of
 
 NAME, FIGURES = "reproduction", "figures"
-RESULTS, OURS = "results", "ours"
-"""what is generated in a README; each has its place between two lines"""
+RESULTS, LADDER = "results", "ladder"
+"""the generated parts of a README; each is between two marker lines"""
 IN_README = ("tasks", "karel-hard")
 
 
@@ -37,6 +38,8 @@ def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -
     drawn: dict[str, Callable[[Format], bytes]] = {
         section.experiment.name: partial(draw, section) for section in contents.sections
     }
+    for section in contents.sections:
+        drawn |= {picture.name: picture.draw for picture in pictures_of(details_of(section, contents))}
     for exhibit in contents.exhibits:
         drawn |= {picture.name: picture.draw for picture in pictures_of(parts_of(exhibit))}
     figures = {name: draw_as("svg") for name, draw_as in drawn.items()}
@@ -67,7 +70,7 @@ def _readme(contents: Contents, folder: Path, file: Path) -> Document:
     details = Path(os.path.relpath(folder / f"{NAME}.md", file.parent)).as_posix()
     text = file.read_bytes().decode()
     text = insert(text, RESULTS, to_readme(sections, details), str(file))
-    return Document(file, insert(text, OURS, to_readme_ours(sections), str(file)).encode())
+    return Document(file, insert(text, LADDER, to_readme_ladder(sections), str(file)).encode())
 
 
 def insert(text: str, what: str, results: str, name: str) -> str:

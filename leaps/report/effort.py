@@ -1,9 +1,10 @@
-"""What searches took: how many of them solved their task, with how many evaluations, in how many seconds."""
+"""Effort of searches: how many solved their task, their evaluations, rollouts and seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from leaps.experiments.cell import Result
 from leaps.experiments.table import Entry, Rows
@@ -12,15 +13,19 @@ from leaps.report.statistics import is_number
 
 HEAD = "Searches"
 LEGEND = (
-    "Searches whose program is perfect on 1,000 freshly drawn worlds, of all · median of the programs "
-    "evaluated · median of the rollouts · median seconds on one core. Rollouts and seconds are with all "
-    "checks on fresh worlds, which ours makes before it believes in a program. Seconds are the processor's "
-    "where they were stored, as those of ours are, and else the clock's, some of which were taken while the "
-    "cores were shared."
+    "Solved searches of all · median evaluations until the program was found · median evaluations · median "
+    "rollouts · median seconds on one core. A search is solved if its program is perfect on every world that "
+    "it is judged on. Evaluations, rollouts and seconds include everything: choosing among programs, "
+    "simplification and all checks on fresh worlds. Evaluations until found are what published medians of HC "
+    "count. Seconds are processor time where it was stored, and else wall-clock time, partly on shared cores."
+)
+EARLIER = (
+    " Results without evaluations until found (–) were stored by an earlier version, whose counts leave out "
+    "simplification."
 )
 NOTHING = "–"
 OF_SEARCHES = ("solved", "evaluations", "rollouts")
-"""what only they say, besides the seconds that trainings count, too"""
+"""what only results of searches hold, besides seconds, which those of trainings hold, too"""
 
 
 def effort_of(name: str, rows: Rows, tasks: tuple[str, ...]) -> Listing | None:
@@ -32,28 +37,35 @@ def effort_of(name: str, rows: Rows, tasks: tuple[str, ...]) -> Listing | None:
     }
     if not found:
         return None
-    lines = tuple((method, *(_said(row.get(task)) for task in tasks)) for method, row in found.items())
+    lines = tuple((method, *(_cell(row.get(task)) for task in tasks)) for method, row in found.items())
     return Listing(f"{name}, searches", ("", *tasks), lines)
 
 
-def ours_of(rows: Mapping[str, Entry]) -> Listing | None:
-    """Our search task by task, as people first see it; None if it has no results."""
+def legend_of(rows: Rows) -> str:
+    """The legend of `effort_of`, which mentions earlier results only if there are some."""
+    results = [result for row in rows.values() for entry in row.values() for result in entry.results]
+    return LEGEND + (EARLIER if any(_is_search(one) and _is_earlier(one.values) for one in results) else "")
+
+
+def ladder_of(rows: Mapping[str, Entry]) -> Listing | None:
+    """The ladder search task by task, for a README; None if it has no results."""
     found = {task: entry for task, entry in rows.items() if all(map(_is_search, entry.results))}
     if not found:
         return None
-    told = {task: _taken(entry) for task, entry in found.items()}
+    efforts = {task: _effort(entry) for task, entry in found.items()}
     lines = (
         ("return", *(f"{entry.mean:.3f}" for entry in found.values())),
-        ("seeds solved", *(f"{one.solved}/{one.runs}" for one in told.values())),
-        ("programs tried", *(f"{one.evaluations:,.0f}" for one in told.values())),
-        ("rollouts, with all checks", *(_thousands(one.rollouts) for one in told.values())),
-        ("seconds on one core", *(f"{one.seconds:.1f}" for one in told.values())),
+        ("seeds solved", *(f"{one.solved}/{one.runs}" for one in efforts.values())),
+        ("evaluations until found", *(_count(one.to_found) for one in efforts.values())),
+        ("evaluations in all", *(_count(one.evaluations) for one in efforts.values())),
+        ("rollouts in all", *(_thousands(one.rollouts) for one in efforts.values())),
+        ("seconds on one core", *(f"{one.seconds:.1f}" for one in efforts.values())),
     )
-    return Listing("ours", ("", *found), lines)
+    return Listing("ladder", ("", *found), lines)
 
 
 def check_effort(result: Result, file: Path) -> None:
-    """Refuse what says only a part of what a search took, or says it in something else than numbers."""
+    """Refuse a search's result whose effort is incomplete or not numeric."""
     values = result.values
     searched = any(name in values for name in OF_SEARCHES)
     for name in (*OF_SEARCHES, "seconds") if searched else ("seconds",):
@@ -63,47 +75,55 @@ def check_effort(result: Result, file: Path) -> None:
 
 
 def _is_search(result: Result) -> bool:
-    # One that saw only a share of the worlds was called solved on that share.
+    # A search on a share of the configurations counts as solved on that share only.
     return "evaluations" in result.values and "return_on_seen" not in result.values
 
 
-def _said(entry: Entry | None) -> str:
-    if entry is None:
+def _is_earlier(values: Mapping[str, Any]) -> bool:
+    # Those of the budget table keep a curve instead.
+    return "evaluations_to_found" not in values and "curve" not in values
+
+
+def _cell(entry: Entry | None) -> str:
+    if entry is None or not all(map(_is_search, entry.results)):
         return NOTHING
-    if not all(map(_is_search, entry.results)):
-        return NOTHING
-    taken = _taken(entry)
-    tried, rollouts = f"{taken.evaluations:,.0f}", _thousands(taken.rollouts)
-    return f"{taken.solved}/{taken.runs} · {tried} · {rollouts} · {taken.seconds:.1f} s"
+    one = _effort(entry)
+    counts = f"{_count(one.to_found)} · {_count(one.evaluations)} · {_thousands(one.rollouts)}"
+    return f"{one.solved}/{one.runs} · {counts} · {one.seconds:.1f} s"
 
 
 @dataclass(frozen=True)
-class Taken:
-    """By the searches of an entry."""
+class Effort:
+    """Effort of an entry's searches; all numbers but the first two are medians."""
 
     runs: int
     solved: int
+    to_found: float | None
+    """evaluations until the program was found; None if that is not stored"""
     evaluations: float
-    """median"""
     rollouts: float
-    """median"""
     seconds: float
-    """median"""
 
 
-def _taken(entry: Entry) -> Taken:
+def _effort(entry: Entry) -> Effort:
     values = [result.values for result in entry.results]
-    return Taken(
+    to_found = [one.get("evaluations_to_found") for one in values]
+    return Effort(
         len(values),
         sum(bool(one["solved"]) for one in values),
+        None if None in to_found else median(int(count) for count in to_found if count is not None),
         median(int(one["evaluations"]) for one in values),
         median(int(one["rollouts"]) for one in values),
         median(float(one.get("core_seconds", one["seconds"])) for one in values),
     )
 
 
+def _count(count: float | None) -> str:
+    return NOTHING if count is None else f"{count:,.0f}"
+
+
 def _thousands(count: float) -> str:
-    """A number of rollouts, of which nobody needs the last digits.
+    """A number of rollouts, without digits that nobody needs.
 
     >>> _thousands(80), _thousands(12_528), _thousands(17_400_000)
     ('0.1k', '13k', '17,400k')

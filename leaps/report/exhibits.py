@@ -1,4 +1,4 @@
-"""The figures of the report: from stored values to pictures, tables of programs and what is said of them."""
+"""The figures of the report: from stored values to pictures, tables of programs and their legends."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -23,7 +23,7 @@ Shown = Mapping[tuple[str, str], Result]
 
 
 def parts_of(exhibit: Exhibit) -> list[Part]:
-    """Say what a figure's section consists of."""
+    """The parts of a figure's section."""
     name = exhibit.experiment.name
     try:
         return _EXHIBITS[name](exhibit.shown)
@@ -74,31 +74,31 @@ def _latent_map(shown: Shown) -> list[Part]:
 
 def _trajectory(shown: Shown) -> list[Part]:
     parts: list[Part] = []
-    for (_, task), result in shown.items():
+    for (method, task), result in shown.items():
         search = Trajectory.of_summary(result.values)
         parts += [
             _figure(
-                f"cem-trajectory-{task}",
-                f"the search on {task}: its populations on a map of the space, and its returns",
+                f"cem-trajectory-{method}-{task}",
+                f"the search of {method} on {task}: its populations on a map of the space, and its returns",
                 lambda search=search: trajectory_figure(search),  # type: ignore[misc]
             ),
-            Words(_told(search), small=True),
+            Words(_search_text(search), small=True),
         ]
     return parts
 
 
-def _told(search: Trajectory) -> str:
-    """What there is to say of a search."""
+def _search_text(search: Trajectory) -> str:
+    """Describe a search."""
     count, paper = len(search.iterations), TRAJECTORIES[search.config.task]
     best = number(max(iteration.best for iteration in search.iterations))
     if search.converged:
-        ours = f"It converged after {count:,} iterations, of which the last ten had a perfect program each."
+        here = f"It converged after {count:,} iterations, of which the last ten had a perfect program each."
     else:
-        ours = f"It did not converge in {count:,} iterations; its best program has a return of {best}."
+        here = f"It did not converge in {count:,} iterations; its best program has a return of {best}."
     first, last = (number(search.iterations[i].mean) for i in (0, -1))
-    theirs = f"The paper's {'converged after' if paper.converged else 'did not in'} {paper.iterations:,}."
+    reported = f"The paper's {'converged after' if paper.converged else 'did not in'} {paper.iterations:,}."
     return (
-        f"{ours} {theirs} The mean return of a population goes from {first} to {last}. Each map shows a "
+        f"{here} {reported} The mean return of a population goes from {first} to {last}. Each map shows a "
         "population, the centre of the next, the way that it came since the map before, and a program that "
         "solves the task; it is laid through random programs. Returns are on the search's worlds; that of a "
         "centre is its program's."
@@ -107,7 +107,7 @@ def _told(search: Trajectory) -> str:
 
 def _evolution(shown: Shown) -> list[Part]:
     parts: list[Part] = []
-    for (_, task), result in shown.items():
+    for (method, task), result in shown.items():
         values = result.values
         rows = [
             (
@@ -123,14 +123,14 @@ def _evolution(shown: Shown) -> list[Part]:
         ]
         parts += [
             Listing(
-                f"evolution, {task}",
-                ("iteration", "return", "on 1,000 others", "best program of the population"),
+                f"evolution, {method} on {task}",
+                ("iteration", "return", "on 1,000 held-out worlds", "best program of the population"),
                 tuple(rows),
             ),
             Words(
-                f"The search on {task} whose way is shown above; the paper's had "
+                f"The search of `{method}` on {task} whose path is shown above; the paper's had "
                 f"{TRAJECTORIES[task].iterations:,} iterations. Returns are on the search's worlds, and on "
-                "1,000 that it never saw.",
+                "1,000 held-out worlds.",
                 small=True,
             ),
         ]
@@ -143,17 +143,17 @@ _PAIRS = {"close": "Close to each other", "far": "Far apart"}
 def _interpolation(shown: Shown) -> list[Part]:
     parts: list[Part] = []
     for (_, pair), result in shown.items():
-        ours, theirs = list(result.values["programs"]), INTERPOLATIONS[pair]
-        comparable = len(ours) == len(theirs)  # a quick walk has fewer steps
+        here, reported = list(result.values["programs"]), INTERPOLATIONS[pair]
+        comparable = len(here) == len(reported)  # a quick walk has fewer steps
         rows = []
-        for step, program in enumerate(ours):
-            name = "START" if step == 0 else "END" if step == len(ours) - 1 else str(step)
-            rows.append((name, f"`{program}`", *([f"`{theirs[step]}`"] if comparable else [])))
+        for step, program in enumerate(here):
+            name = "START" if step == 0 else "END" if step == len(here) - 1 else str(step)
+            rows.append((name, f"`{program}`", *([f"`{reported[step]}`"] if comparable else [])))
         means = [number(float(np.mean(result.values[name]))) for name in ("likeness", "likeness_of_reported")]
         parts += [
             Heading(_PAIRS[pair]),
             Listing(
-                f"interpolation, {pair}", ("", "ours", *(["reported"] if comparable else [])), tuple(rows)
+                f"interpolation, {pair}", ("", "here", *(["reported"] if comparable else [])), tuple(rows)
             ),
             Words(
                 f"How alike one program and the next behave: R_mat is {means[0]} on average, and {means[1]} "
@@ -200,9 +200,8 @@ def _histogram(shown: Shown) -> list[Part]:
 def _rollouts(shown: Shown) -> list[Part]:
     parts: list[Part] = [
         Words(
-            "For each task the program that our search found with its first seed, in the first of the worlds "
-            "that it was judged on. Below each state, what it is worth; the path is what Karel walked since "
-            "the state before."
+            "For each task the program that `ladder` found with its first seed, in the first of its held-out "
+            "worlds. The return is below each state; the path is what Karel walked since the state before."
         )
     ]
     for (_, task), result in shown.items():
@@ -230,8 +229,8 @@ def _rollouts(shown: Shown) -> list[Part]:
 
 def _caption(frame: Mapping[str, Any]) -> str:
     actions = int(frame["actions"])
-    said = "start" if actions == 0 else f"{actions:,} action{'s' if actions > 1 else ''}"
-    return f"{said} · {number(float(frame['value']))}"
+    text = "start" if actions == 0 else f"{actions:,} action{'s' if actions > 1 else ''}"
+    return f"{text} · {number(float(frame['value']))}"
 
 
 _EXHIBITS: Mapping[str, Callable[[Shown], list[Part]]] = {

@@ -8,12 +8,13 @@ from leaps.report import costs, effort, wording
 from leaps.report.charts import PALETTE
 from leaps.report.comparison import BETTER
 from leaps.report.contents import Contents, Exhibit, Section
+from leaps.report.details import details_of
 from leaps.report.exhibits import parts_of
-from leaps.report.parts import Code, Heading, Listing, Part, Picture, Words
+from leaps.report.parts import Code, Heading, Listing, Part, Picture, Programs, Words
 
 DARK = {
-    "ours": "#6cb0f5",
-    "theirs": "#ff9161",
+    "here": "#6cb0f5",
+    "reported": "#ff9161",
     "ink": "#e8ecf2",
     "muted": "#a3aec0",
     "line": "#3a4456",
@@ -24,7 +25,7 @@ DARK = {
     "fourth": "#f58585",
     "cloud": "#a9c46c",
 }
-"""what the colours of PALETTE are in the dark"""
+"""the colours of PALETTE in the dark theme"""
 
 _STYLE = """
 * { box-sizing: border-box }
@@ -35,12 +36,12 @@ h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .5rem }
 h2 { font-size: 1.4rem; margin: 3.5rem 0 .25rem; padding-top: 1rem; border-top: 1px solid var(--line) }
 h3 { font-size: 1.05rem; margin: 2rem 0 .5rem }
 p { max-width: 44rem; margin: .5rem 0 }
-a { color: var(--ours) }
-a:focus-visible, .scroll:focus-visible { outline: 2px solid var(--ours); outline-offset: 2px }
+a { color: var(--here) }
+a:focus-visible, .scroll:focus-visible { outline: 2px solid var(--here); outline-offset: 2px }
 nav { display: flex; flex-wrap: wrap; gap: .25rem 1.1rem; margin: 1rem 0 }
 nav a { padding: .35rem 0 }
 .small, dl { color: var(--muted); font-size: .875rem }
-.warning { border-left: .3rem solid var(--theirs); padding: .25rem .75rem; font-weight: 600 }
+.warning { border-left: .3rem solid var(--reported); padding: .25rem .75rem; font-weight: 600 }
 .scroll { overflow-x: auto; margin: 1rem 0 }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; min-width: 100% }
 th, td { padding: .45rem .7rem; text-align: right; vertical-align: top; white-space: nowrap }
@@ -51,10 +52,10 @@ tbody tr:nth-child(odd) > * { background: var(--band) }
 tbody th, thead td { text-align: left; position: sticky; left: 0; background: var(--paper) }
 th.words, td.words { text-align: left; white-space: normal; min-width: 22rem }
 .better, .worse { font-weight: 700 }
-.better { color: var(--ours) }
-.worse { color: var(--theirs) }
+.better { color: var(--here) }
+.worse { color: var(--reported) }
 .better a, .worse a { color: var(--ink) }
-.theirs { color: var(--muted); display: block; font-weight: 400 }
+.reported { color: var(--muted); display: block; font-weight: 400 }
 sup { line-height: 0 }
 ol { max-width: 44rem; padding-left: 1.4rem; font-size: .875rem }
 li:target { background: var(--band) }
@@ -78,7 +79,7 @@ def to_html(contents: Contents, figures: dict[str, bytes]) -> str:
     parts = [f"<h1>{wording.TITLE}</h1>", _paragraph(wording.INTRODUCTION)]
     if contents.quick:
         parts.append(_paragraph(wording.QUICK, "warning"))
-    body = [_section(section, figures[section.experiment.name]) for section in contents.sections]
+    body = [_section(section, details_of(section, contents), figures) for section in contents.sections]
     body += [_exhibit(exhibit, figures) for exhibit in contents.exhibits]
     if contents.programs:
         links.append(("programs", wording.PROGRAMS))
@@ -139,7 +140,7 @@ def _page(body: str) -> str:
 """
 
 
-def _section(section: Section, figure: bytes) -> str:
+def _section(section: Section, details: list[Part], figures: dict[str, bytes]) -> str:
     name = section.experiment.name
     notes = "".join(
         f'<li id="note-{name}-{number}">{_inline(note)}</li>' for number, note in enumerate(section.notes, 1)
@@ -155,14 +156,16 @@ def _section(section: Section, figure: bytes) -> str:
             _paragraph(wording.headline(section)),
             _scroll(_results(section), f"{name}, results"),
             _paragraph(wording.LEGEND, "small"),
+            _paragraph(judged, "small") if (judged := wording.judged_line(section)) else "",
             f"<ol>{notes}</ol>" if notes else "",
-            _scroll(inline_svg(figure, name, wording.CHART_LABEL), f"{name}, figure"),
+            _scroll(inline_svg(figures[name], name, wording.CHART_LABEL), f"{name}, figure"),
             _paragraph(wording.CHART_LEGEND, "small"),
             _scroll(
                 f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>",
                 f"{name}, rows",
             ),
             _paragraph(wording.SUMMARY_LEGEND, "small"),
+            *(_part(part, figures) for part in details),
             _effort(section),
             _origin(section),
             "</section>",
@@ -174,12 +177,12 @@ def _effort(section: Section) -> str:
     if section.effort is None:
         return ""
     return "\n".join(
-        [f"<h3>{effort.HEAD}</h3>", _part(section.effort, {}), _paragraph(effort.LEGEND, "small")]
+        [f"<h3>{effort.HEAD}</h3>", _part(section.effort, {}), _paragraph(section.effort_legend, "small")]
     )
 
 
 def _origin(section: Section | Exhibit) -> str:
-    lines = "".join(f"<dt>{what}</dt><dd>{escape(said)}</dd>" for what, said in wording.origin_lines(section))
+    lines = "".join(f"<dt>{what}</dt><dd>{escape(text)}</dd>" for what, text in wording.origin_lines(section))
     commands = escape("\n".join(section.origin.commands))
     return f"{_paragraph('Made by')}\n<pre>{commands}</pre>\n<dl>{lines}</dl>"
 
@@ -214,6 +217,11 @@ def _part(part: Part, figures: dict[str, bytes]) -> str:
             return _scroll(
                 f"<table><thead><tr>{first}{names}</tr></thead>\n<tbody>{body}</tbody></table>", label
             )
+        case Programs(entries):
+            columns = "\n".join(
+                f"<div>{_paragraph(above, 'small')}<pre>{escape(text)}</pre></div>" for above, text in entries
+            )
+            return f'<div class="programs">{columns}</div>'
         case Code(text):
             return f"<pre>{escape(text)}</pre>"
 
@@ -234,9 +242,9 @@ def _results(section: Section) -> str:
             one = section.table[method, task]
             text = _mark(section, method, task) + wording.entry_text(one.entry)
             if has_reported:
-                text += f'<span class="theirs">{wording.reported_text(one.reported)}</span>'
+                text += f'<span class="reported">{wording.reported_text(one.reported)}</span>'
             cells.append(text)
-        rows.append(_row(method, cells, '<span class="theirs">reported</span>' if has_reported else ""))
+        rows.append(_row(method, cells, '<span class="reported">reported</span>' if has_reported else ""))
     return f"<table><thead><tr><td></td>{head}</tr></thead>\n<tbody>{chr(10).join(rows)}</tbody></table>"
 
 
@@ -259,19 +267,9 @@ def _row(method: str, cells: Iterable[str], below: str = "") -> str:
 
 
 def _programs(contents: Contents) -> str:
-    parts = [
-        f'<section id="programs"><h2>{wording.PROGRAMS}</h2>',
-        _paragraph(wording.PROGRAMS_INTRODUCTION),
-    ]
-    for task in dict.fromkeys(found.task for found in contents.programs):
-        parts.append(f'<h3>{escape(task)}</h3><div class="programs">')
-        parts += [
-            f"<div>{_paragraph(wording.program_line(found), 'small')}<pre>{escape(found.text)}</pre></div>"
-            for found in contents.programs
-            if found.task == task
-        ]
-        parts.append("</div>")
-    return "\n".join([*parts, "</section>"])
+    parts = [_part(part, {}) for part in wording.program_parts(contents)]
+    head = [f'<section id="programs"><h2>{wording.PROGRAMS}</h2>', _paragraph(wording.PROGRAMS_INTRODUCTION)]
+    return "\n".join([*head, *parts, "</section>"])
 
 
 def _scroll(inside: str, label: str) -> str:

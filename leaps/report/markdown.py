@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from leaps.report import costs, effort, wording
 from leaps.report.contents import Contents, Exhibit, Section
+from leaps.report.details import details_of
 from leaps.report.exhibits import parts_of
-from leaps.report.parts import Code, Heading, Listing, Part, Picture, Words
+from leaps.report.parts import Code, Heading, Listing, Part, Picture, Programs, Words
 
 
 def to_markdown(contents: Contents, figures: str = "figures") -> str:
@@ -14,17 +15,12 @@ def to_markdown(contents: Contents, figures: str = "figures") -> str:
     if contents.quick:
         parts.append(f"**{wording.QUICK}**")
     for section in contents.sections:
-        parts += _section(section, figures)
+        parts += _section(section, details_of(section, contents), figures)
     for exhibit in contents.exhibits:
         parts += _exhibit(exhibit, figures)
     if contents.programs:
         parts += [f"## {wording.PROGRAMS}", wording.PROGRAMS_INTRODUCTION]
-    task = None
-    for found in contents.programs:
-        if found.task != task:
-            task = found.task
-            parts.append(f"### {task}")
-        parts += [wording.program_line(found), f"```\n{found.text}\n```"]
+        parts += [_part(part, figures) for part in wording.program_parts(contents)]
     if contents.costs:
         parts += [f"## {costs.TITLE}", costs.INTRODUCTION, _part(costs.costs_table(contents.costs), figures)]
     if lines := wording.unexplained_lines(contents):
@@ -41,57 +37,60 @@ def to_readme(sections: Iterable[Section], details: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def to_readme_ours(sections: Iterable[Section]) -> str:
-    """Our search on all tasks: the part of a README that comes first."""
+def to_readme_ladder(sections: Iterable[Section]) -> str:
+    """The ladder search on all tasks: the part of a README that comes first."""
     entries = {
         task: one.entry
         for section in sections
         for (method, task), one in section.table.items()
-        if method == "ours" and one.entry
+        if method == "ladder" and one.entry
     }
-    listing = effort.ours_of(entries)
+    listing = effort.ladder_of(entries)
     return f"{_table([listing.head, *listing.rows])}\n" if listing else ""
 
 
 def results_table(section: Section, footnotes: bool = True) -> str:
-    """Rows × columns: ours, and below it what was reported."""
+    """Rows × columns: the result here, and below it the reported one."""
     experiment = section.experiment
     lines = [("", *experiment.tasks)]
     for method in experiment.methods:
         row = [(task, section.table[method, task]) for task in experiment.tasks]
-        ours = []
+        entries = []
         for task, one in row:
             number = section.explained.get((method, task)) if footnotes else None
             note = f"<sup>{number}</sup>" if number else ""
             mark = f"{one.mark}{note} " if one.mark else ""  # first, so that numbers stay below each other
-            ours.append(mark + wording.entry_text(one.entry))
-        lines.append((f"**{method}**", *ours))
+            entries.append(mark + wording.entry_text(one.entry))
+        lines.append((f"**{method}**", *entries))
         if any(one.reported for _, one in row):
             lines.append(("reported", *(wording.reported_text(one.reported) for _, one in row)))
     return _table(lines)
 
 
-def _section(section: Section, figures: str) -> list[str]:
+def _section(section: Section, details: Sequence[Part], figures: str) -> list[str]:
     name = section.experiment.name
     summaries = [wording.summary_cells(method, summary) for method, summary in section.summaries.items()]
     parts = [f"## {name}", wording.headline(section), results_table(section), wording.LEGEND]
+    if judged := wording.judged_line(section):
+        parts.append(judged)
     if section.notes:
         parts.append("\n".join(f"{number}. {note}" for number, note in enumerate(section.notes, 1)))
     parts += [
-        f"![{name}: ours and what was reported]({figures}/{name}.svg)",
+        f"![{name}: here and as reported]({figures}/{name}.svg)",
         wording.CHART_LEGEND,
         _table([wording.SUMMARY_HEAD, *summaries]),
         wording.SUMMARY_LEGEND,
+        *(_part(part, figures) for part in details),
     ]
     if section.effort:
-        parts += [f"### {effort.HEAD}", _part(section.effort, figures), effort.LEGEND]
+        parts += [f"### {effort.HEAD}", _part(section.effort, figures), section.effort_legend]
     return [*parts, *_origin(section)]
 
 
 def _origin(section: Section | Exhibit) -> list[str]:
     return [
         "Made by\n\n```\n" + "\n".join(section.origin.commands) + "\n```",
-        _bullets(f"{what}: {said}" for what, said in wording.origin_lines(section)),
+        _bullets(f"{what}: {text}" for what, text in wording.origin_lines(section)),
     ]
 
 
@@ -114,6 +113,8 @@ def _part(part: Part, figures: str) -> str:
             return f"![{label}]({figures}/{name}.svg)"
         case Listing(_, head, rows):
             return _table([head, *rows])
+        case Programs(entries):
+            return "\n\n".join(f"{above}\n\n```\n{text}\n```" for above, text in entries)
         case Code(text):
             return f"```\n{text}\n```"
 

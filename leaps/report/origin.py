@@ -71,7 +71,7 @@ def versions_of(results: Iterable[Result]) -> tuple[str, ...]:
 
 def machines_of(results: Iterable[Result]) -> tuple[str, ...]:
     """Each once, as its processor, cores and GPU."""
-    return tuple(sorted({said for result in results if (said := _machine(result))}))
+    return tuple(sorted({name for result in results if (name := _machine(result))}))
 
 
 def _machine(result: Result) -> str:

@@ -1,4 +1,4 @@
-"""What the section of a figure consists of, before it is written in one form or another."""
+"""Parts of a section, before they are written as Markdown or HTML."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Picture:
     name: str
     """that its files have"""
     label: str
-    """for those who can't see it"""
+    """for screen readers"""
     draw: Callable[[Format], bytes]
     palette: Mapping[str, str]
     """its colours by what they are for, as far as a page may have others in the dark"""
@@ -48,7 +48,15 @@ class Code:
     text: str
 
 
-Part = Heading | Words | Picture | Listing | Code
+@dataclass(frozen=True)
+class Programs:
+    """Programs side by side."""
+
+    entries: tuple[tuple[str, str], ...]
+    """the line above, with `code` in it, and the indented program"""
+
+
+Part = Heading | Words | Picture | Listing | Code | Programs
 
 
 def pictures_of(parts: Sequence[Part]) -> list[Picture]:

@@ -1,15 +1,17 @@
-"""The programs that were found, for people to read."""
+"""The programs that searches found, to be read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from leaps.dsl.text import ProgramError, parse, to_indented, words
+from leaps.experiments.cell import Result
 from leaps.experiments.table import Entry, Rows
 from leaps.karel.world import LANGUAGE
 
 EXPERIMENTS = ("tasks", "karel-hard")
 """whose columns are tasks, and whose entries are searches on them"""
-METHODS = ("leaps", "ours")
+LOOPS = ("WHILE", "REPEAT")
+METHODS = ("leaps", "ladder")
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Found:
     seed: int
     mean_return: float
     tokens: int
+    loops: int
     text: str
     """indented"""
 
@@ -34,12 +37,13 @@ def programs_of(tables: Mapping[str, Rows]) -> tuple[Found, ...]:
         for task in tasks:
             for method in METHODS:
                 entry = rows.get(method, {}).get(task)
-                if entry and (best := _shortest_of_the_best(entry)):
+                if entry and (best := best_program(entry)):
                     found.append(best)
     return tuple(found)
 
 
-def _shortest_of_the_best(entry: Entry) -> Found | None:
+def best_program(entry: Entry) -> Found | None:
+    """The shortest of the programs with the highest return; None if no program is stored."""
     results = [result for result in entry.results if result.values.get("program")]
     if not results:
         return None
@@ -48,12 +52,17 @@ def _shortest_of_the_best(entry: Entry) -> Found | None:
         values = results[number].values
         return -float(values["return"]), len(list(words(str(values["program"])))), number
 
-    _, tokens, number = min(rank(number) for number in range(len(results)))
-    best = results[number]
+    return found_of(results[min(range(len(results)), key=rank)])
+
+
+def found_of(result: Result) -> Found:
+    """The program of a result."""
+    cell, text = result.cell, str(result.values["program"])
     try:
-        text = to_indented(parse(str(best.values["program"]), LANGUAGE))
+        indented = to_indented(parse(text, LANGUAGE)).rstrip()
     except ProgramError as error:
-        raise ValueError(f"the program of {best.cell.name} is none: {error}") from None
-    return Found(
-        best.cell.task, best.cell.method, best.cell.seed, float(best.values["return"]), tokens, text.rstrip()
-    )
+        raise ValueError(f"the program of {cell.name} is none: {error}") from None
+    tokens = list(words(text))
+    loops = sum(word.text in LOOPS for word in tokens)
+    value = float(result.values["return"])
+    return Found(cell.task, cell.method, cell.seed, value, len(tokens), loops, indented)

@@ -1,4 +1,4 @@
-"""What is said of many runs: the interquartile mean, and intervals by stratified bootstrap."""
+"""Statistics over many runs: the interquartile mean, and intervals by stratified bootstrap."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ Statistic = Callable[[Numbers], Numbers]
 
 
 def is_number(value: Any) -> bool:
-    """Whether what a result says can be reckoned with."""
+    """Whether a stored value is a finite number."""
     return not isinstance(value, bool) and isinstance(value, int | float) and math.isfinite(value)
 
 
@@ -34,12 +34,26 @@ def interquartile_mean(runs: Numbers) -> Numbers:
 
 
 def interval(strata: Sequence[Sequence[float]], statistic: Statistic) -> tuple[float, float]:
-    """Where a statistic of all runs lies with a confidence of 95 %.
+    """The 95 % confidence interval of a statistic of all runs; strata as in `band`."""
+    ends = band([np.asarray(runs, np.float64)[:, None] for runs in strata], statistic)
+    return float(ends[0, 0]), float(ends[1, 0])
 
-    Runs are drawn anew within each stratum (a task), so that every sample has as many of each as there are.
+
+def band(strata: Sequence[Numbers], statistic: Statistic) -> Numbers:
+    """The 95 % confidence intervals of a statistic at each point of curves: [2, points].
+
+    strata: [runs, points] each. Runs are resampled within their stratum (a task), so that every sample has as
+    many of each as there are; a run keeps all its points.
     """
     rng = np.random.default_rng(SEED)
-    drawn = [rng.choice(np.asarray(runs, np.float64), (RESAMPLES, len(runs))) for runs in strata]
+    picks = [rng.integers(len(runs), size=(RESAMPLES, len(runs))) for runs in strata]
     outside = 50 * (1 - CONFIDENCE)
-    low, high = np.percentile(statistic(np.concatenate(drawn, axis=1)), [outside, 100 - outside])
-    return float(low), float(high)
+    ends: list[Numbers] = []
+    for point in range(strata[0].shape[1]):
+        if point and all(np.array_equal(runs[:, point], runs[:, point - 1]) for runs in strata):
+            ends.append(ends[-1])  # curves are flat for long
+            continue
+        drawn = [runs[:, point][pick] for runs, pick in zip(strata, picks, strict=True)]
+        samples = statistic(np.concatenate(drawn, axis=1))
+        ends.append(np.percentile(samples, [outside, 100 - outside]))
+    return np.stack(ends, axis=1)

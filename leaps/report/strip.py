@@ -36,11 +36,11 @@ class Frame:
     caption: str
 
 
-def frame_of(said: Mapping[str, Any], caption: str) -> Frame:
+def frame_of(state: Mapping[str, Any], caption: str) -> Frame:
     """Read a state as an experiment keeps it."""
-    row, column, heading = (int(number) for number in said["karel"])
-    way = zip(said["way_rows"], said["way_columns"], strict=True)
-    return Frame(World.of(list(said["rows"]), row, column, heading), tuple(way), caption)
+    row, column, heading = (int(number) for number in state["karel"])
+    way = zip(state["way_rows"], state["way_columns"], strict=True)
+    return Frame(World.of(list(state["rows"]), row, column, heading), tuple(way), caption)
 
 
 def lay_out_strip(frames: Sequence[Frame], title: str) -> Picture:

@@ -11,13 +11,17 @@ from leaps.report.notes import NOTES
 from tests.cli.harness import Leaps, assert_refused
 from tests.report.synthetic import all_shown, keep, small
 
-README = "# Title\n<!-- ours: begin -->\n<!-- ours: end -->\n<!-- results: begin -->\n<!-- results: end -->\n"
+README = (
+    "# Title\n<!-- ladder: begin -->\n<!-- ladder: end -->\n<!-- results: begin -->\n<!-- results: end -->\n"
+)
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(NOTES, ("tasks", "leaps", None))  # so that something is left unexplained
+    monkeypatch.delitem(
+        NOTES, ("tasks", "leaps", None), raising=False
+    )  # so that something is left unexplained
     return small(tmp_path / "results")
 
 
@@ -46,9 +50,9 @@ def test_both_documents_name_every_command(leaps: Leaps, store: Store, tmp_path:
     for form in ("md", "html"):
         text = (tmp_path / "other" / f"reproduction.{form}").read_text()
         for command in (
-            "leaps experiment tasks --methods leaps --tasks maze,clean-house",
+            "leaps experiment tasks --methods leaps --tasks maze,clean-house --seeds 5",
             "leaps experiment tasks --methods hc --tasks maze --seeds 2",
-            "leaps experiment tasks --methods ours --tasks maze",
+            "leaps experiment tasks --methods ladder --tasks maze",
             "leaps experiment karel-hard --methods leaps --tasks snake --seeds 2",
         ):
             assert command in text
@@ -154,7 +158,7 @@ def test_quick_results_are_left_out_and_said(leaps: Leaps, store: Store, tmp_pat
     before = files(tmp_path)
     keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.123)
     done = leaps("report")
-    assert "results left out, of quick runs or that others began with: 1" in done.out
+    assert "results left out, of quick runs or that other trainings started from: 1" in done.out
     assert files(tmp_path) == before
 
 
@@ -176,7 +180,7 @@ def test_figures_are_drawn_beside_the_tables(leaps: Leaps, store: Store, tmp_pat
     all_shown(store.folder)
     told = leaps("report", "--json").json
     assert told["experiments"][:3] == ["tasks", "karel-hard", "latent-map"]
-    for name in ("latent-map", "cem-trajectory-stair-climber", "data-histogram", "rollouts-maze"):
+    for name in ("latent-map", "cem-trajectory-leaps+-stair-climber", "data-histogram", "rollouts-maze"):
         for suffix in ("svg", "png"):
             assert f"docs/figures/{name}.{suffix}" in told["files"]
             assert (tmp_path / "docs" / "figures" / f"{name}.{suffix}").exists()

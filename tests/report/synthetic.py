@@ -42,6 +42,7 @@ def keep_search(
         "return": float(solved),
         "solved": solved,
         "evaluations": evaluations,
+        "evaluations_to_found": evaluations - 5,
         "rollouts": 16 * evaluations,
         "seconds": seconds,
         **values,
@@ -64,6 +65,14 @@ def keep_entry(
         keep(store, cell(experiment, method, task, seed, **options), value, **values)
 
 
+def curve_values(rng: np.random.Generator, final: float = 1.0) -> dict[str, Any]:
+    """A search of the budget table that gets better in steps, and spends a random number of evaluations."""
+    counts = np.sort(np.rint(10 ** rng.uniform(1.5, 5.5, 6))).astype(int).tolist()
+    held_out = [round(final * (step + 1) / 6, 4) for step in range(6)]
+    curve = [[count, 16 * count, value, value] for count, value in zip(counts, held_out, strict=True)]
+    return {"curve": curve, "evaluations_to_perfect": counts[-1] if final >= 1 else None}
+
+
 def small(folder: Path) -> Store:
     """Two rows of one experiment and one of another: better, worse, as reported, and missing."""
     store = Store(folder)
@@ -71,7 +80,7 @@ def small(folder: Path) -> Store:
     keep_entry(
         store, "tasks", "leaps", "clean-house", [0.9, 1.0, 1.0, 0.8, 0.9], [LONG, LONG, SHORT, SHORT, LONG]
     )
-    keep_entry(store, "tasks", "ours", "maze", [1.0] * 32, [LONG] * 32)
+    keep_entry(store, "tasks", "ladder", "maze", [1.0] * 32, [LONG] * 32)
     keep_entry(store, "tasks", "hc", "maze", [0.9, 1.0])
     keep_entry(store, "karel-hard", "leaps", "snake", [0.21, 0.21], [LONG, LONG])
     return store
@@ -85,8 +94,16 @@ def everything(folder: Path, seed: int = 0) -> Store:
             known = REPORTED.get(name, {}).get(one.method, {}).get(one.task)
             middle = known.mean if known else 0.93
             value = min(float(middle + rng.normal(0, 0.12)), 1.1 if name == "reconstruction" else 1.0)
-            program: dict[str, Any] = {"program": LONG} if one.method in ("leaps", "ours") else {}
-            keep(store, one, value, float(rng.uniform(10, 4000)), **program)
+            more: dict[str, Any] = {"program": LONG} if one.method in ("leaps", "ladder") else {}
+            if name == "budget":
+                more |= curve_values(rng, value)
+            if name == "unseen":
+                more |= {"return_on_seen": 0.9}
+            if name == "reconstruction":
+                more |= {"r_mat": value - 0.1}
+            if name in ("debugging", "length"):
+                more |= {"program": LONG}
+            keep(store, one, value, float(rng.uniform(10, 4000)), **more)
     return store
 
 
@@ -118,7 +135,7 @@ def shown_values(one: Cell, seed: int = 0) -> dict[str, Any]:
             plane = Plane(np.zeros(2, np.float32), np.eye(2, dtype=np.float32), (0.1, 0.05))
             truth = cloud(1)[0]
             return Trajectory(
-                SolveConfig(one.task, "leaps+", 0), iterations, True, plane, cloud(40), truth, LONG, 1.0
+                SolveConfig(one.task, one.method, 0), iterations, True, plane, cloud(40), truth, LONG, 1.0
             ).summary()
         case "evolution":
             rows = [

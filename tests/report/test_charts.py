@@ -24,20 +24,20 @@ def words(svg: bytes) -> list[str]:
 
 def test_panels_are_tasks_and_lines_are_methods_with_results(tmp_path: Path) -> None:
     said = words(draw(gather(small(tmp_path)).sections[0], "svg"))
-    for shown in ("maze", "clean-house", "leaps", "hc", "ours"):
+    for shown in ("maze", "clean-house", "leaps", "hc", "ladder"):
         assert said.count(shown) == 1
     for missing in ("drl", "top-off", "cebs"):
         assert missing not in said
 
 
 def test_the_legend_speaks_of_what_is_shown(tmp_path: Path) -> None:
-    ours, theirs = "here: mean, 95 % interval", "reported: mean, standard deviation"
-    assert {ours, theirs} <= set(words(draw(gather(small(tmp_path)).sections[0], "svg")))
+    here, reported = "here: mean, 95 % interval", "reported: mean, standard deviation"
+    assert {here, reported} <= set(words(draw(gather(small(tmp_path)).sections[0], "svg")))
     store = Store(tmp_path / "other")
     keep_entry(store, "length", "leaps-45", "maze", [1.0, 1.0])
     said = words(draw(gather(store).sections[0], "svg"))
-    assert ours in said
-    assert theirs not in said
+    assert here in said
+    assert reported not in said
 
 
 def test_the_same_results_give_the_same_bytes_and_others_do_not(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_panels_share_a_scale_unless_it_leaves_one_of_them_little_room(tmp_path:
         """The numbers below the first panel, and below the second."""
         store = Store(tmp_path / folder)
         for task, each in returns.items():
-            keep_entry(store, "karel-hard", "ours", task, each)
+            keep_entry(store, "karel-hard", "ladder", task, each)
         said = words(draw(gather(store).sections[0], "svg"))
         first, second = (said.index(task) for task in returns)
         assert first < second
@@ -82,9 +82,9 @@ def test_a_picture_is_a_picture(tmp_path: Path) -> None:
 def test_intervals_are_drawn_where_there_are_some(tmp_path: Path) -> None:
     def bars(folder: str, *returns: float) -> int:
         store = Store(tmp_path / folder)
-        keep_entry(store, "karel-hard", "ours", "snake", returns)
+        keep_entry(store, "karel-hard", "ladder", "snake", returns)
         svg = draw(gather(store).sections[0], "svg").decode()
-        return len(re.findall(rf"<path [^>]*stroke: {PALETTE['ours']}", svg))
+        return len(re.findall(rf"<path [^>]*stroke: {PALETTE['here']}", svg))
 
     assert bars("some", 0.2, 0.6) == bars("none", 0.5) + 1
 

@@ -17,7 +17,7 @@ def entry(*returns: float) -> Entry:
 
 
 @pytest.mark.parametrize(
-    ("ours", "reported", "mark"),
+    ("here", "reported", "mark"),
     [
         (0.50, Reported(0.45, 0.10), ""),
         (0.56, Reported(0.45, 0.10), "▲"),
@@ -30,9 +30,9 @@ def entry(*returns: float) -> Entry:
     ],
 )
 def test_an_entry_is_marked_outside_the_reported_deviation(
-    ours: float, reported: Reported, mark: str
+    here: float, reported: Reported, mark: str
 ) -> None:
-    assert Comparison(entry(ours), reported).mark == mark
+    assert Comparison(entry(here), reported).mark == mark
 
 
 def test_our_own_scatter_does_not_matter() -> None:

@@ -46,7 +46,7 @@ def test_what_is_missing_is_there_as_nothing(tmp_path: Path) -> None:
     assert len(tasks.table) == len(tasks.experiment.methods) * len(tasks.experiment.tasks)
     assert tasks.table["drl", "maze"].entry is None
     assert tasks.table["leaps", "top-off"].entry is None
-    assert set(tasks.summaries) == {"leaps", "hc", "ours"}
+    assert set(tasks.summaries) == {"leaps", "hc", "ladder"}
 
 
 def test_quick_results_are_never_in(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_marked_entries_have_their_notes_in_the_order_of_reading(tmp_path: Path)
     notes = {
         ("tasks", "leaps", "clean-house"): "Own.",
         ("tasks", "hc", None): "Row.",
-        ("tasks", "ours", None): "Not needed: nothing was reported.",
+        ("tasks", "ladder", None): "Not needed: nothing was reported.",
         ("tasks", "leaps", "maze"): "Not needed: as reported.",
     }
     tasks = section(gather(small(tmp_path), notes), "tasks")
@@ -186,12 +186,12 @@ def test_no_results_are_no_report(tmp_path: Path) -> None:
 def test_a_figure_is_there_only_if_its_cells_are(tmp_path: Path) -> None:
     assert gather(small(tmp_path / "tables")).exhibits == ()
     store = Store(tmp_path / "some")
-    keep_shown(store, cell("rollouts", "ours", "snake"))
-    keep_shown(store, cell("rollouts", "ours", "maze"))
+    keep_shown(store, cell("rollouts", "ladder", "snake"))
+    keep_shown(store, cell("rollouts", "ladder", "maze"))
     contents = gather(store)
     assert contents.experiments == ["rollouts"]
     (found,) = contents.exhibits
-    assert list(found.shown) == [("ours", "maze"), ("ours", "snake")]  # in the experiment's order
+    assert list(found.shown) == [("ladder", "maze"), ("ladder", "snake")]  # in the experiment's order
     assert found.origin.commands == ("leaps experiment rollouts --tasks maze,snake",)
     assert found.origin.seconds == 60
 

@@ -11,7 +11,7 @@ from leaps.report.documents import documents_of, insert, write
 from tests.report.synthetic import all_shown, keep, keep_entry, keep_search, keep_shown, small
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
-OURS = "<!-- ours: begin -->\n<!-- ours: end -->"
+LADDER = "<!-- ladder: begin -->\n<!-- ladder: end -->"
 
 
 def test_all_files_are_written_and_then_up_to_date(tmp_path: Path) -> None:
@@ -74,29 +74,30 @@ def test_lines_that_are_missing_are_asked_for(text: str) -> None:
 def test_a_readme_gets_both_tables_and_a_link_from_where_it_is(tmp_path: Path) -> None:
     readme = tmp_path / "project" / "README.md"
     readme.parent.mkdir()
-    readme.write_text(f"# Title\n{BEGIN}\n{END}\n{OURS}\nend\n")
+    readme.write_text(f"# Title\n{BEGIN}\n{END}\n{LADDER}\nend\n")
     write(documents_of(gather(small(tmp_path / "r")), tmp_path / "project" / "docs", readme))
     text = readme.read_text()
     assert text.startswith(f"# Title\n{BEGIN}\n\nTable 3")
     assert text.endswith(
-        f"(docs/reproduction.md).\n\n{END}\n{OURS}\nend\n".replace("begin -->\n", "begin -->\n\n\n")
+        f"(docs/reproduction.md).\n\n{END}\n{LADDER}\nend\n".replace("begin -->\n", "begin -->\n\n\n")
     )
     assert "| **leaps** |" in text
     assert "door-key" in text
 
 
-def test_a_readme_says_first_what_our_search_does(tmp_path: Path) -> None:
+def test_a_readme_begins_with_the_ladder_search(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     for seed, search in enumerate([(True, 100, 0.5), (True, 3000, 2.0), (False, 900, 1.0)]):
-        keep_search(store, cell("tasks", "ours", "maze", seed), *search)
-    keep_search(store, cell("karel-hard", "ours", "snake", 0), True, 77, 9.0)
+        keep_search(store, cell("tasks", "ladder", "maze", seed), *search)
+    keep_search(store, cell("karel-hard", "ladder", "snake", 0), True, 77, 9.0)
     readme = tmp_path / "README.md"
-    readme.write_text(f"{OURS}\n{BEGIN}\n{END}\n")
+    readme.write_text(f"{LADDER}\n{BEGIN}\n{END}\n")
     write(documents_of(gather(store), tmp_path, readme))
     assert (
         "|  | maze | snake |\n| --- | ---: | ---: |\n"
         "| return | 0.667 | 1.000 |\n| seeds solved | 2/3 | 1/1 |\n"
-        "| programs tried | 900 | 77 |\n| rollouts, with all checks | 14k | 1.2k |\n"
+        "| evaluations until found | 895 | 72 |\n"
+        "| evaluations in all | 900 | 77 |\n| rollouts in all | 14k | 1.2k |\n"
         "| seconds on one core | 1.0 | 9.0 |\n"
     ) in readme.read_text()
 
@@ -105,7 +106,7 @@ def test_a_readme_without_anything_to_say_is_left_alone(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     keep_entry(store, "smoothness", "leaps", "train", [0.3])
     readme = tmp_path / "README.md"
-    readme.write_text(f"{BEGIN}\n{END}\n{OURS}\n")
+    readme.write_text(f"{BEGIN}\n{END}\n{LADDER}\n")
     with pytest.raises(ValueError, match="no results of tasks or karel-hard to write into it"):
         documents_of(gather(store), tmp_path, readme)
 
@@ -114,7 +115,7 @@ def test_a_figure_has_its_files_and_both_documents_show_it(tmp_path: Path) -> No
     store = all_shown(tmp_path / "r")
     documents = documents_of(gather(store), tmp_path)
     names = {one.file.name for one in documents}
-    for name in ("latent-map", "cem-trajectory-four-corner", "data-histogram", "rollouts-snake"):
+    for name in ("latent-map", "cem-trajectory-leaps+-four-corner", "data-histogram", "rollouts-snake"):
         assert {f"{name}.svg", f"{name}.png"} <= names
     assert not any(name.startswith(("evolution", "interpolation")) for name in names)
     by_name = {

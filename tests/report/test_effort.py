@@ -2,15 +2,20 @@
 
 from pathlib import Path
 
+from leaps import __version__
 from leaps.experiments.catalogue import TABLES
-from leaps.experiments.cell import cell
+from leaps.experiments.cell import Result, cell
 from leaps.experiments.store import Store
 from leaps.experiments.table import tabulate
-from leaps.report.effort import effort_of
+from leaps.report.effort import EARLIER, LEGEND, effort_of, legend_of
 from leaps.report.parts import Listing
 from tests.report.synthetic import keep, keep_search
 
 TASKS = TABLES["tasks"]
+
+
+def legend(store: Store) -> str:
+    return legend_of(tabulate(TASKS, store.all("tasks")))
 
 
 def listing(store: Store) -> Listing | None:
@@ -27,8 +32,8 @@ def test_solved_of_all_and_medians(tmp_path: Path) -> None:
     assert found.head == ("", *TASKS.tasks)
     (row,) = found.rows
     assert row[0] == "hc"
-    assert dict(zip(TASKS.tasks, row[1:], strict=True))["maze"] == "2/3 · 1,234 · 20k · 1.0 s"
-    assert set(row[1:]) == {"–", "2/3 · 1,234 · 20k · 1.0 s"}
+    assert dict(zip(TASKS.tasks, row[1:], strict=True))["maze"] == "2/3 · 1,229 · 1,234 · 20k · 1.0 s"
+    assert set(row[1:]) == {"–", "2/3 · 1,229 · 1,234 · 20k · 1.0 s"}
 
 
 def test_seconds_are_those_of_a_core_where_they_are_known(tmp_path: Path) -> None:
@@ -36,7 +41,20 @@ def test_seconds_are_those_of_a_core_where_they_are_known(tmp_path: Path) -> Non
     keep_search(store, cell("tasks", "hc", "maze", 0), True, 10, 99.0, core_seconds=3.0)
     found = listing(store)
     assert found is not None
-    assert "1/1 · 10 · 0.2k · 3.0 s" in found.rows[0]
+    assert "1/1 · 5 · 10 · 0.2k · 3.0 s" in found.rows[0]
+
+
+def test_earlier_results_do_not_hold_evaluations_until_found(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep_search(store, cell("tasks", "hc", "maze", 0), True, 10, 1.0)
+    assert legend(store) == LEGEND
+    keep_search(store, cell("tasks", "hc", "maze", 1), True, 30, 1.0, evaluations_to_found=None)
+    found = listing(store)
+    assert found is not None
+    assert "2/2 · – · 20 · 0.3k · 1.0 s" in found.rows[0]
+    values = {"return": 1.0, "solved": True, "evaluations": 9, "rollouts": 9, "seconds": 1.0}
+    store.write(Result(cell("tasks", "cebs", "maze", 0), values, 1.0, __version__))
+    assert legend(store) == LEGEND + EARLIER
 
 
 def test_without_searches_there_is_nothing_to_say(tmp_path: Path) -> None:
@@ -47,5 +65,5 @@ def test_without_searches_there_is_nothing_to_say(tmp_path: Path) -> None:
 
 def test_what_was_solved_on_a_share_of_the_worlds_does_not_count(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    keep_search(store, cell("tasks", "ours", "maze", 0), True, 5, 1.0, return_on_seen=1.0)
+    keep_search(store, cell("tasks", "ladder", "maze", 0), True, 5, 1.0, return_on_seen=1.0)
     assert listing(store) is None

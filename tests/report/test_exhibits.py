@@ -126,17 +126,21 @@ def test_a_search_says_how_it_ended_beside_the_papers(tmp_path: Path) -> None:
 
 
 def test_an_evolution_is_a_row_per_iteration(tmp_path: Path) -> None:
-    (listing,) = listings(parts_of(exhibit(tmp_path, "evolution")))
-    assert listing.rows == (
-        ("1", "0.50", "0.44", "`DEF run m( move m)`"),
-        ("2 (converged)", "1.00", "0.88", f"`{LONG}`"),
-    )
+    found = listings(parts_of(exhibit(tmp_path, "evolution")))
+    assert [one.label for one in found] == [
+        f"evolution, {name} on stair-climber" for name in ("leaps", "leaps+")
+    ]
+    for listing in found:
+        assert listing.rows == (
+            ("1", "0.50", "0.44", "`DEF run m( move m)`"),
+            ("2 (converged)", "1.00", "0.88", f"`{LONG}`"),
+        )
 
 
 def test_a_walk_stands_beside_what_was_reported(tmp_path: Path) -> None:
     parts = parts_of(exhibit(tmp_path, "interpolation"))
     close, far = listings(parts)
-    assert close.head == far.head == ("", "ours", "reported")
+    assert close.head == far.head == ("", "here", "reported")
     assert [row[0] for row in close.rows] == ["START", *"12345678", "END"]
     assert close.rows[0][1] == f"`{LONG}`"
     assert close.rows[9][2].startswith("`DEF run m( turnRight move turnLeft WHILE")
@@ -151,7 +155,7 @@ def test_a_quick_walk_stands_alone(tmp_path: Path) -> None:
     store.write(Result(one, values, 1.0, __version__))
     (found,) = gather(store, quick=True).exhibits
     (listing,) = listings(parts_of(found))
-    assert (listing.head, len(listing.rows)) == (("", "ours"), 4)
+    assert (listing.head, len(listing.rows)) == (("", "here"), 4)
 
 
 def test_a_histogram_says_mean_and_longest_beside_the_papers(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.charts import PALETTE, draw
 from leaps.report.contents import Contents, gather
+from leaps.report.details import details_of
 from leaps.report.exhibits import parts_of
 from leaps.report.html import DARK, inline_svg, to_html
 from leaps.report.markdown import to_markdown
@@ -51,6 +52,10 @@ class Page(HTMLParser):
 
 def page(contents: Contents) -> str:
     figures = {one.experiment.name: draw(one, "svg") for one in contents.sections}
+    for section in contents.sections:
+        figures |= {
+            picture.name: picture.draw("svg") for picture in pictures_of(details_of(section, contents))
+        }
     for exhibit in contents.exhibits:
         figures |= {picture.name: picture.draw("svg") for picture in pictures_of(parts_of(exhibit))}
     return to_html(contents, figures)
@@ -107,17 +112,17 @@ def test_both_forms_name_every_command_and_say_the_same(full: Contents, text: st
 
 
 def test_marks_lead_to_their_notes(tmp_path: Path) -> None:
-    text = page(gather(small(tmp_path), {("tasks", "hc", None): "Other `worlds` < ours."}))
+    text = page(gather(small(tmp_path), {("tasks", "hc", None): "Other `worlds` < these."}))
     mark = '<span class="worse">▼<sup><a href="#note-tasks-1">1</a></sup></span> 0.95 (0.07) · 2'
-    assert mark + '<span class="theirs">1.00</span>' in text
-    assert '<li id="note-tasks-1">Other <code>worlds</code> &lt; ours.</li>' in text
-    assert '<span class="better">▲</span> 0.92 (0.08) · 5<span class="theirs">0.18 (0.14)</span>' in text
+    assert mark + '<span class="reported">1.00</span>' in text
+    assert '<li id="note-tasks-1">Other <code>worlds</code> &lt; these.</li>' in text
+    assert '<span class="better">▲</span> 0.92 (0.08) · 5<span class="reported">0.18 (0.14)</span>' in text
     assert "<li>tasks: leaps on clean-house, ▲ 0.92 (0.08) · 5, reported 0.18 (0.14)</li>" in text
 
 
 def test_what_is_missing_is_shown_as_missing(tmp_path: Path) -> None:
     text = page(gather(small(tmp_path)))
-    assert '<tr><th scope="row">drl<span class="theirs">reported</span></th><td>–<span' in text
+    assert '<tr><th scope="row">drl<span class="reported">reported</span></th><td>–<span' in text
     assert 'id="smoothness"' not in text
 
 
@@ -148,10 +153,10 @@ def test_it_fits_a_phone_and_the_dark(text: str) -> None:
 def test_figures_take_the_pages_colours_and_keep_their_names_apart() -> None:
     svg = b'<?xml version="1.0"?><svg width="9pt" xmlns="http://x" viewBox="0 0 9 9"><metadata>a</metadata>'
     svg += b'<g id="m"/><use xlink:href="#m" style="fill: #2b6cb0"/><g clip-path="url(#m)"/></svg>'
-    inline = inline_svg(svg, "tasks", "ours")
-    assert re.match(r'<svg role="img" aria-label="tasks: ours" viewBox="0 0 9 9"><g id="tasks-m"/>', inline)
+    inline = inline_svg(svg, "tasks", "here")
+    assert re.match(r'<svg role="img" aria-label="tasks: here" viewBox="0 0 9 9"><g id="tasks-m"/>', inline)
     assert inline.endswith(
-        '<use href="#tasks-m" style="fill: var(--ours)"/><g clip-path="url(#tasks-m)"/></svg>'
+        '<use href="#tasks-m" style="fill: var(--here)"/><g clip-path="url(#tasks-m)"/></svg>'
     )
 
 
@@ -186,8 +191,8 @@ def test_contrast_is_real(colours: dict[str, str]) -> None:
         for front, least in (
             ("ink", 4.5),
             ("muted", 4.5),
-            ("ours", 4.5),
-            ("theirs", 3.0),
+            ("here", 4.5),
+            ("reported", 3.0),
             ("second", 3.0),
             ("third", 3.0),
             ("fourth", 3.0),
@@ -202,6 +207,6 @@ def test_what_searches_took_and_what_all_costs_are_tables_of_the_page(tmp_path: 
     contents = gather(store)
     page = to_html(contents, dict.fromkeys(contents.experiments, b"<svg></svg>"))
     assert "<h3>Searches</h3>" in page
-    assert "<td>1/1 · 77 · 1.2k · 2.0 s</td>" in page
+    assert "<td>1/1 · 72 · 77 · 1.2k · 2.0 s</td>" in page
     assert '<a href="#costs">What it costs</a>' in page
     assert '<section id="costs">' in page

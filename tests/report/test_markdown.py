@@ -1,11 +1,13 @@
-"""The report as Markdown: ours above the reported, marks, notes, commands, programs."""
+"""The report as Markdown: results here above the reported, marks, notes, commands, programs."""
 
 import re
 from pathlib import Path
 
+from leaps.experiments.catalogue import TABLES
 from leaps.experiments.cell import cell
 from leaps.experiments.store import Store
 from leaps.report.contents import gather
+from leaps.report.costs import cost_of
 from leaps.report.markdown import results_table, to_markdown, to_readme
 from leaps.report.notes import Notes
 from tests.report.synthetic import all_shown, everything, keep_entry, keep_search, small
@@ -13,14 +15,14 @@ from tests.report.synthetic import all_shown, everything, keep_entry, keep_searc
 NOTES: Notes = {("tasks", "hc", None): "Other worlds."}
 
 
-def test_ours_stands_above_what_was_reported(tmp_path: Path) -> None:
+def test_results_stand_above_the_reported(tmp_path: Path) -> None:
     lines = results_table(gather(small(tmp_path), NOTES).sections[0]).splitlines()
     assert lines[0] == "|  | stair-climber | four-corner | top-off | maze | clean-house | harvester |"
     place = next(i for i, line in enumerate(lines) if line.startswith("| **leaps** "))
     assert lines[place] == "| **leaps** | – | – | – | 1.00 (0.00) · 5 | ▲ 0.92 (0.08) · 5 | – |"
     assert lines[place + 1].startswith("| reported | 1.00 (0.00) | 0.45 (0.40) | 0.81 (0.07) | 1.00 (0.00) |")
     assert "| **hc** | – | – | – | ▼<sup>1</sup> 0.95 (0.07) · 2 | – | – |" in lines
-    assert lines[-1] == "| **ours** | – | – | – | 1.00 (0.00) · 32 | – | – |"  # nothing was reported
+    assert lines[-1] == "| **ladder** | – | – | – | 1.00 (0.00) · 32 | – | – |"  # nothing was reported
 
 
 def test_all_lines_of_a_table_are_as_wide(tmp_path: Path) -> None:
@@ -83,8 +85,8 @@ def test_a_readme_has_tables_without_footnotes_and_a_link(tmp_path: Path) -> Non
 def test_figures_have_pictures_tables_of_programs_and_commands(tmp_path: Path) -> None:
     text = to_markdown(gather(all_shown(tmp_path)))
     assert text.index("## latent-map") < text.index("## cem-trajectory") < text.index("## rollouts")
-    assert "](figures/cem-trajectory-stair-climber.svg)\n" in text
-    head = "| iteration | return | on 1,000 others | best program of the population |"
+    assert "](figures/cem-trajectory-leaps+-stair-climber.svg)\n" in text
+    head = "| iteration | return | on 1,000 held-out worlds | best program of the population |"
     assert f"{head}\n| --- | ---: | ---: | --- |\n" in text
     assert "| 2 (converged) | 1.00 | 0.88 | `DEF run m( WHILE" in text
     assert "\n### snake\n\nMean return 0.94" in text
@@ -93,15 +95,19 @@ def test_figures_have_pictures_tables_of_programs_and_commands(tmp_path: Path) -
         assert len({line.count("|") for line in table.splitlines()}) == 1
 
 
+def cost_cells(name: str) -> int:
+    return cost_of(TABLES[name], {}).cells
+
+
 def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
     store = small(tmp_path)
     keep_search(store, cell("tasks", "cebs", "maze", 0), True, 77, 2.0)
     text = to_markdown(gather(store, NOTES))
     tasks = text[text.index("## tasks") : text.index("## karel-hard")]
     assert "### Searches\n\n|  | stair-climber |" in tasks
-    assert "| cebs | – | – | – | 1/1 · 77 · 1.2k · 2.0 s | – | – |" in tasks
+    assert "| cebs | – | – | – | 1/1 · 72 · 77 · 1.2k · 2.0 s | – | – |" in tasks
     assert "### Searches" not in text[text.index("## karel-hard") :]
     costs = text[text.index("## What it costs") :]
-    assert "| tasks | 1,086 | 45 |" in costs
-    assert "| karel-hard | 404 | 2 |" in costs
+    for name, measured in (("tasks", 45), ("karel-hard", 2)):
+        assert f"| {name} | {cost_cells(name):,} | {measured} |" in costs
     assert "## What it costs" not in to_markdown(gather(store, NOTES, quick=True))

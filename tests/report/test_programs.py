@@ -29,8 +29,8 @@ def test_of_the_best_the_shortest_and_of_those_the_first(tmp_path: Path) -> None
 def test_tasks_stand_in_the_tables_order_and_methods_beside_each_other(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for experiment, method, task in (
-        ("karel-hard", "ours", "snake"),
-        ("tasks", "ours", "maze"),
+        ("karel-hard", "ladder", "snake"),
+        ("tasks", "ladder", "maze"),
         ("tasks", "leaps", "top-off"),
         ("tasks", "leaps", "maze"),
         ("tasks", "hc", "maze"),
@@ -41,8 +41,8 @@ def test_tasks_stand_in_the_tables_order_and_methods_beside_each_other(tmp_path:
     assert [(found.task, found.method) for found in programs_of(tables(store))] == [
         ("top-off", "leaps"),
         ("maze", "leaps"),
-        ("maze", "ours"),
-        ("snake", "ours"),
+        ("maze", "ladder"),
+        ("snake", "ladder"),
     ]
 
 

@@ -86,5 +86,5 @@ def test_only_what_is_around_worlds_changes_in_the_dark() -> None:
 
 
 def test_the_states_of_a_cell_are_read() -> None:
-    kept = shown_values(cell("rollouts", "ours", "maze"))["frames"]
+    kept = shown_values(cell("rollouts", "ladder", "maze"))["frames"]
     assert [frame_of(one, "").world.place for one in kept] == [(1, 1, EAST), (1, 3, EAST)]

@@ -1,12 +1,26 @@
 """Numbers as people read them."""
 
+from pathlib import Path
+
 import pytest
 
 from leaps.experiments.cell import Result, cell
 from leaps.experiments.paper import Reported
+from leaps.experiments.store import Store
 from leaps.experiments.table import Entry
 from leaps.report.comparison import Summary
-from leaps.report.wording import SUMMARY_HEAD, duration, entry_text, number, reported_text, summary_cells
+from leaps.report.contents import gather
+from leaps.report.wording import (
+    DRAWS,
+    SUMMARY_HEAD,
+    duration,
+    entry_text,
+    judged_line,
+    number,
+    reported_text,
+    summary_cells,
+)
+from tests.report.synthetic import keep
 
 
 @pytest.mark.parametrize(
@@ -42,8 +56,8 @@ def test_a_row_in_one_line() -> None:
         "0.65",
         "3 ▲ better, 1 ▼ worse, 2 as reported",
     )
-    none = summary_cells("ours", Summary(1, 1.0, None, None, 0, 0, 0))
-    assert none == ("ours", "1.00", "–", "1", "–", "–", "nothing was reported")
+    none = summary_cells("ladder", Summary(1, 1.0, None, None, 0, 0, 0))
+    assert none == ("ladder", "1.00", "–", "1", "–", "–", "nothing was reported")
     assert len(SUMMARY_HEAD) == len(some)
 
 
@@ -59,3 +73,27 @@ def test_a_row_in_one_line() -> None:
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_table_names_its_exact_columns_and_rows_with_draws(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    exact = {"maze": "exact, all 45 states", "top-off": "exact, all 512 states"}
+    for task in ("maze", "top-off", "harvester"):
+        keep(store, cell("tasks", "leaps", task), 1.0, judged=exact.get(task, DRAWS))
+        keep(store, cell("tasks", "drl", task), 1.0)  # stored without `judged`
+    keep(store, cell("tasks", "viper", "maze"), 1.0)
+    keep(store, cell("tasks", "viper", "top-off"), 1.0, judged=exact["top-off"])
+    (tasks,) = gather(store).sections
+    assert judged_line(tasks) == (
+        "Returns are exact means over all initial states on top-off (all 512 states), maze (all 45 states). "
+        "On harvester they are means over 1,000 fresh draws. "
+        "Rows with means over 1,000 fresh draws in all columns: drl, viper (on maze)."
+    )
+
+
+def test_a_table_of_draws_only_is_described_as_such_and_other_tables_not_at_all(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep(store, cell("short", "drl", "maze~100"), 1.0)
+    keep(store, cell("smoothness", "leaps", "train"), 1.0)
+    lines = {section.experiment.name: judged_line(section) for section in gather(store).sections}
+    assert lines == {"short": "All returns are means over 1,000 fresh draws.", "smoothness": ""}
