@@ -283,7 +283,18 @@ def budget_curve(job: Job) -> Values:
         for entry, mean in zip(history, judged.mean_return, strict=True)
     ]
     kept = [point for i, point in enumerate(curve) if i == 0 or point[2:] != curve[i - 1][2:]]
-    told = ("return", "solved", "evaluations", "rollouts", "seconds", "core_seconds", "program", "config")
+    told = (
+        "return",
+        "judged",
+        "solved",
+        "evaluations",
+        "evaluations_to_found",
+        "rollouts",
+        "seconds",
+        "core_seconds",
+        "program",
+        "config",
+    )
     perfect = [point[0] for point in curve if point[2] >= 1.0]
     return {name: found[name] for name in told} | {
         "curve": kept,

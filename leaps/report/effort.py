@@ -20,11 +20,12 @@ LEGEND = (
     "count. Seconds are processor time where it was stored, and else wall-clock time, partly on shared cores."
 )
 EARLIER = (
-    " Results without evaluations until found (–) were stored by an earlier version, whose counts leave out "
-    "simplification."
+    " Some results are of an earlier version, which did not count everything; their counts are left out, and "
+    "medians are over the others (–: there are none)."
 )
 NOTHING = "–"
-OF_SEARCHES = ("solved", "evaluations", "rollouts")
+COUNTS = ("evaluations", "rollouts")
+OF_SEARCHES = ("solved", *COUNTS)
 """what only results of searches hold, besides seconds, which those of trainings hold, too"""
 
 
@@ -59,7 +60,7 @@ def ladder_of(rows: Mapping[str, Entry]) -> Listing | None:
         ("evaluations until found", *(_count(one.to_found) for one in efforts.values())),
         ("evaluations in all", *(_count(one.evaluations) for one in efforts.values())),
         ("rollouts in all", *(_thousands(one.rollouts) for one in efforts.values())),
-        ("seconds on one core", *(f"{one.seconds:.1f}" for one in efforts.values())),
+        ("seconds on one core", *(_seconds(one.seconds).removesuffix(" s") for one in efforts.values())),
     )
     return Listing("ladder", ("", *found), lines)
 
@@ -68,20 +69,23 @@ def check_effort(result: Result, file: Path) -> None:
     """Refuse a search's result whose effort is incomplete or not numeric."""
     values = result.values
     searched = any(name in values for name in OF_SEARCHES)
-    for name in (*OF_SEARCHES, "seconds") if searched else ("seconds",):
+    needed = OF_SEARCHES if any(name in values for name in COUNTS) else ("solved",)
+    for name in (*needed, "seconds") if searched else ("seconds",):
         value = values.get(name)
+        if name == "seconds" and _is_earlier(values) and name not in values:
+            continue
         if (searched or name in values) and not (is_number(value) or (name == "solved" and value in (0, 1))):
             raise ValueError(f"{file}: expected a finite number as {name!r}, found {value!r}")
 
 
 def _is_search(result: Result) -> bool:
     # A search on a share of the configurations counts as solved on that share only.
-    return "evaluations" in result.values and "return_on_seen" not in result.values
+    values = result.values
+    return ("evaluations" in values or "search_return" in values) and "return_on_seen" not in values
 
 
 def _is_earlier(values: Mapping[str, Any]) -> bool:
-    # Those of the budget table keep a curve instead.
-    return "evaluations_to_found" not in values and "curve" not in values
+    return not any(name in values for name in COUNTS)
 
 
 def _cell(entry: Entry | None) -> str:
@@ -89,32 +93,42 @@ def _cell(entry: Entry | None) -> str:
         return NOTHING
     one = _effort(entry)
     counts = f"{_count(one.to_found)} · {_count(one.evaluations)} · {_thousands(one.rollouts)}"
-    return f"{one.solved}/{one.runs} · {counts} · {one.seconds:.1f} s"
+    return f"{one.solved}/{one.runs} · {counts} · {_seconds(one.seconds)}"
 
 
 @dataclass(frozen=True)
 class Effort:
-    """Effort of an entry's searches; all numbers but the first two are medians."""
+    """Effort of an entry's searches; all numbers but the first two are medians over those that counted
+    everything, None if there are none.
+    """
 
     runs: int
     solved: int
     to_found: float | None
-    """evaluations until the program was found; None if that is not stored"""
-    evaluations: float
-    rollouts: float
-    seconds: float
+    """evaluations until the program was found"""
+    evaluations: float | None
+    rollouts: float | None
+    seconds: float | None
 
 
 def _effort(entry: Entry) -> Effort:
     values = [result.values for result in entry.results]
-    to_found = [one.get("evaluations_to_found") for one in values]
+    counted = [one for one in values if not _is_earlier(one)]
+
+    def middle(*names: str) -> float | None:
+        """The median of the first of these that is stored."""
+        found = [
+            float(next(one[name] for name in names if name in one)) for one in counted if {*names} & {*one}
+        ]
+        return median(found) if found else None
+
     return Effort(
         len(values),
         sum(bool(one["solved"]) for one in values),
-        None if None in to_found else median(int(count) for count in to_found if count is not None),
-        median(int(one["evaluations"]) for one in values),
-        median(int(one["rollouts"]) for one in values),
-        median(float(one.get("core_seconds", one["seconds"])) for one in values),
+        middle("evaluations_to_found"),
+        middle("evaluations"),
+        middle("rollouts"),
+        middle("core_seconds", "seconds"),
     )
 
 
@@ -122,10 +136,16 @@ def _count(count: float | None) -> str:
     return NOTHING if count is None else f"{count:,.0f}"
 
 
-def _thousands(count: float) -> str:
+def _seconds(seconds: float | None) -> str:
+    return NOTHING if seconds is None else f"{seconds:.1f} s"
+
+
+def _thousands(count: float | None) -> str:
     """A number of rollouts, without digits that nobody needs.
 
     >>> _thousands(80), _thousands(12_528), _thousands(17_400_000)
     ('0.1k', '13k', '17,400k')
     """
+    if count is None:
+        return NOTHING
     return f"{count / 1000:.1f}k" if count < 9_950 else f"{count / 1000:,.0f}k"

@@ -44,16 +44,17 @@ def test_seconds_are_those_of_a_core_where_they_are_known(tmp_path: Path) -> Non
     assert "1/1 · 5 · 10 · 0.2k · 3.0 s" in found.rows[0]
 
 
-def test_earlier_results_do_not_hold_evaluations_until_found(tmp_path: Path) -> None:
+def test_results_that_did_not_count_everything_are_left_out_of_medians(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_search(store, cell("tasks", "hc", "maze", 0), True, 10, 1.0)
     assert legend(store) == LEGEND
-    keep_search(store, cell("tasks", "hc", "maze", 1), True, 30, 1.0, evaluations_to_found=None)
+    earlier = {"return": 1.0, "solved": False, "search_return": 1.0}
+    store.write(Result(cell("tasks", "hc", "maze", 1), earlier, 1.0, __version__))
+    store.write(Result(cell("tasks", "cebs", "maze", 0), earlier, 1.0, __version__))
     found = listing(store)
     assert found is not None
-    assert "2/2 · – · 20 · 0.3k · 1.0 s" in found.rows[0]
-    values = {"return": 1.0, "solved": True, "evaluations": 9, "rollouts": 9, "seconds": 1.0}
-    store.write(Result(cell("tasks", "cebs", "maze", 0), values, 1.0, __version__))
+    assert "1/2 · 5 · 10 · 0.2k · 1.0 s" in found.rows[0]
+    assert "0/1 · – · – · – · –" in found.rows[1]
     assert legend(store) == LEGEND + EARLIER
 
 
