@@ -21,7 +21,7 @@ INTRODUCTION = (
     "all tables, "
     "seeds, deviations and commands."
 )
-HOLDS, FAILS, PARTLY, MISSING = "holds", "does not hold", "holds only if", "not measured"
+HOLDS, FAILS, PARTLY, MISSING = "holds", "does not hold", "holds in part", "not measured"
 LEVEL = 0.02
 """difference of mean returns that counts as better or worse"""
 NEURAL = ("drl", "drl-fcn", "drl-abs", "drl-abs-t", "hrl", "hrl-abs", "naive", "viper")

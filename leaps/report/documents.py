@@ -8,6 +8,7 @@ from pathlib import Path
 
 from leaps.files import write_atomically
 from leaps.report.charts import draw
+from leaps.report.claims import claims_page
 from leaps.report.contents import Contents
 from leaps.report.details import details_of
 from leaps.report.exhibits import parts_of
@@ -15,7 +16,7 @@ from leaps.report.html import to_html
 from leaps.report.markdown import to_markdown, to_readme, to_readme_ladder
 from leaps.report.parts import Format, pictures_of
 
-NAME, FIGURES = "reproduction", "figures"
+NAME, CLAIMS, FIGURES = "reproduction", "claims", "figures"
 RESULTS, LADDER = "results", "ladder"
 """the generated parts of a README; each is between two marker lines"""
 IN_README = ("tasks", "karel-hard")
@@ -46,6 +47,7 @@ def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -
     found = [
         Document(folder / f"{NAME}.md", to_markdown(contents, FIGURES).encode()),
         Document(folder / f"{NAME}.html", to_html(contents, figures).encode()),
+        Document(folder / f"{CLAIMS}.md", claims_page(contents).encode()),
     ]
     for name, draw_as in drawn.items():
         found += [

@@ -13,40 +13,21 @@ _PEERS = (
     "is on held-out worlds."
 )
 
-_LONGER = (
-    "A rollout may take ten times as many actions as the world has cells, which CleanHouse needs; the "
-    "authors' programs were cut off after 220 calls, in which it can't be done."
-)
-_LONGER_HARVESTER = (
-    "A rollout may take ten times as many actions as the world has cells: a program that circles long "
-    "enough picks up all markers."
-)
 _NOT_LENGTH = (
     "Not since rollouts are longer here: in 100 actions it does well, too (`leaps experiment short`). Why "
     "the paper's policies learn less is not known."
 )
 _SHORT = "It learns this in rollouts of any length. Why the paper's policies learn less is not known."
 _SHORT_TOP_OFF = (
-    "In 100 actions an untrained policy seldom puts a marker in a wrong cell, and it learns to put them; in "
-    "rollouts of ten times as many actions as the world has cells it learns to put none."
-)
-_NEVER_WALKS = (
-    "Trees that never walk: places where the teacher goes on and places where it idles look the same to five "
-    "perceptions."
-)
-_LONGER_SKILLS = (
-    "A rollout may take ten times as many actions as the world has cells, and a skill up to 100 of them: "
-    "repeating a few sensible moves is enough to arrive."
-)
-_LONGER_LARGE = (
-    "A rollout may take ten times as many actions as the world has cells, 100,000 here: a "
-    "random walk of that length gets everywhere."
+    "In rollouts of 100 actions it learns to put markers. In the longer rollouts of the table `tasks` it "
+    "earns what "
+    "walking to the end of the row earns."
 )
 _NO_MARKER_LARGE = (
     "It puts no marker, as on the task's own size. Cells count up to the first that is wrong, which is soon "
     "passed in a long row."
 )
-_WALKS = "What walking to the end of the row earns, without putting a marker anywhere."
+_WALKS = "A program that walks to the end of the row and puts no marker earns about as much: 0.27, exactly."
 _SMOOTH = (
     "The data set and the spaces are new ones. The order is as reported: the loss L "
     "makes spaces smoother, R alone does not."
@@ -54,21 +35,69 @@ _SMOOTH = (
 _BEST_TREE = "The best of 80 trees by their return on 100 worlds that are used for nothing else."
 _AS_AT_OWN_SIZE = "As on the task's own size."
 
+_ONE_SPACE = (
+    "The published search in one program space trained here. The space holds better programs, and `leaps+` "
+    "finds them "
+    "(see `steps`). What makes the published search miss them is open; its settings were chosen in the "
+    "paper's own space."
+)
+_LUCKY_SPACE = (
+    "The published search in one program space trained here. The reported deviation is large, too: which "
+    "space and "
+    "which start decide much."
+)
+_RAW_RECONSTRUCTION = (
+    "The published search and settings, in spaces trained here. In the same spaces `leaps+` comes close to "
+    "1.10 (rows "
+    "`leaps+-…`)."
+)
+_RAW_POINTS = (
+    "Points are drawn in the raw latents of one space trained here, with the paper's settings, which were "
+    "chosen in "
+    "another space."
+)
+_HUNDREDTH = "By a hundredth, where the reported deviation is one."
 _TRIES = (
     "People had half an hour for a program; a search tries thousands, and finds loops that go round until "
     "all is gathered, for which rollouts are long enough here."
 )
 
-_STAYS = (
-    "A step off the stairs costs 1, and it learns to stay where it is. Where leaving neither costs "
-    "nor ends the rollout, it learns to climb at any size."
-)
 
 NOTES: dict[tuple[str, str, str | None], str] = {
     ("reconstruction", "naive", None): (
         "Every program that it writes is valid, since what the syntax forbids is masked; the paper doesn't "
         "say whether its own had such a mask."
     ),
+    **{
+        ("reconstruction", row, None): _RAW_RECONSTRUCTION
+        for row in ("leaps-p", "leaps-p+r", "leaps-p+l", "leaps")
+    },
+    **{
+        (name, row, None): _RAW_POINTS
+        for name in ("reconstruction", "tasks")
+        for row in ("leaps-rand-8", "leaps-rand-64")
+    },
+    **{
+        (name, row, None): _ONE_SPACE
+        for name in ("tasks", "steps", "short", "generalization", "unseen")
+        for row in ("leaps-220", "leaps")
+        if row == "leaps" or name in ("tasks", "steps")
+    },
+    **{
+        (name, "leaps", task): _LUCKY_SPACE
+        for name, task in (
+            ("tasks", "four-corner"),
+            ("tasks", "harvester"),
+            ("steps", "four-corner"),
+            ("steps", "harvester"),
+            ("short", "four-corner~100"),
+            ("generalization", "four-corner"),
+            ("generalization", "top-off"),
+            ("unseen", "harvester-subsets@0.5"),
+            ("unseen", "harvester-subsets@0.1"),
+            ("unseen", "harvester-subsets@0.05"),
+        )
+    },
     ("smoothness", "leaps-p", None): _SMOOTH,
     ("smoothness", "leaps-p+r", None): _SMOOTH,
     ("smoothness", "leaps-p+l", None): _SMOOTH,
@@ -80,36 +109,22 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ),
     ("tasks", "drl", "top-off"): _WALKS,
     ("tasks", "drl", "clean-house"): _NOT_LENGTH,
-    ("tasks", "drl-abs", "top-off"): (
-        _WALKS + " In 1,440 actions an untrained policy puts a marker in a wrong cell, and it learns to put "
-        "none; in episodes of 100 actions (`leaps experiment short`) it learns to put them."
-    ),
     ("tasks", "drl-abs", "clean-house"): _NOT_LENGTH,
     ("tasks", "drl-abs", "harvester"): _NOT_LENGTH,
     ("tasks", "drl-abs-t", "stair-climber"): (
-        "From CleanHouse, where it learned to follow walls, all five climb. From Harvester, the paper's "
-        "best, two of five do."
+        "From CleanHouse all five climb. From Harvester, the paper's best, two of five do."
     ),
     ("tasks", "drl-abs-t", "four-corner"): (
-        "From Harvester, where it learned to circle; `drl-abs` without a transfer does as well here."
+        "From Harvester; `drl-abs` without a transfer does as well here."
     ),
     ("tasks", "drl-abs-t", "clean-house"): "As `drl-abs`, which needs no transfer.",
     ("tasks", "drl-abs-t", "harvester"): "As `drl-abs`, which needs no transfer.",
-    ("tasks", "ppo-last-action", "stair-climber"): _STAYS,
     ("tasks", "drl-fcn", "harvester"): _NOT_LENGTH,
-    ("tasks", "hrl", None): _LONGER_SKILLS,
     ("tasks", "hrl", "four-corner"): "Nothing, as reported.",
-    ("tasks", "hrl", "stair-climber"): (
-        "Neither up nor off the stairs; the paper's leave them half the time."
-    ),
-    ("tasks", "hrl-abs", None): _LONGER_SKILLS,
     ("tasks", "hrl-abs", "clean-house"): "Next to nothing, as reported.",
-    ("tasks", "naive", "clean-house"): _LONGER,
-    ("tasks", "naive", "harvester"): _LONGER_HARVESTER,
     ("tasks", "viper", "stair-climber"): "Nothing, as reported; the deviation is of the same size.",
-    ("tasks", "viper", "four-corner"): _BEST_TREE + " There is a perfect one, of eight questions.",
+    ("tasks", "viper", "four-corner"): _BEST_TREE,
     ("tasks", "viper", "maze"): _BEST_TREE,
-    ("tasks", "viper", "clean-house"): _LONGER,
     ("tasks", "hc", None): _PEERS,
     ("tasks", "cebs", None): _PEERS,
     ("short", "drl", "four-corner~100"): (
@@ -126,26 +141,14 @@ NOTES: dict[tuple[str, str, str | None], str] = {
         "the stairs looks the same at any size."
     ),
     ("generalization", "drl-fcn", "four-corner"): "Three of five policies find a corner or two here as well.",
-    ("generalization", "drl-fcn", "maze"): (
-        "One of five policies gets to the marker in two of ten mazes; a rollout may take 100,000 actions."
-    ),
     ("generalization", "drl-fcn", "top-off"): _NO_MARKER_LARGE,
-    ("generalization", "drl-fcn", "harvester"): _LONGER_LARGE,
     ("generalization", "drl-abs", "stair-climber"): (
         "Leaving the stairs costs 1, and there are more steps to leave them from than at the task's own size."
     ),
     ("generalization", "drl-abs", "top-off"): _NO_MARKER_LARGE,
-    ("generalization", "drl-abs", "maze"): _LONGER_LARGE,
-    ("generalization", "drl-abs", "harvester"): _LONGER_LARGE,
-    ("generalization", "ppo-last-action", "stair-climber"): _STAYS,
     ("generalization", "viper", "four-corner"): _AS_AT_OWN_SIZE,
-    ("unseen", "drl", None): _NOT_LENGTH,
-    **{("unseen", "drl", f"top-off@{share}"): _WALKS for share in ("0.75", "0.5", "0.25", "0.05")},
-    ("unseen", "drl-abs", None): _NOT_LENGTH,
-    ("unseen", "viper", None): "By a hundredth, where the reported deviation is one.",
-    ("unseen", "viper", "top-off@0.75"): _NEVER_WALKS,
-    ("unseen", "viper", "top-off@0.05"): _NEVER_WALKS + " One of five does.",
-    ("unseen", "viper", "harvester-subsets@0.05"): "Trees that walk to and fro in one row.",
+    ("unseen", "viper", "harvester-subsets@0.75"): _HUNDREDTH,
+    ("unseen", "viper", "harvester-subsets@0.1"): _HUNDREDTH,
     ("debugging", "original", "top-off"): STUDY["top-off"].note,
     ("debugging", "3-edits", None): _TRIES,
     ("debugging", "5-edits", None): _TRIES,
