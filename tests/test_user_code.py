@@ -98,7 +98,7 @@ def test_mistakes_in_a_file_are_pointed_at(tmp_path: Path, source: str, name: st
 
 
 def test_a_file_without_a_name_lists_its_tasks(corridor: Path) -> None:
-    with pytest.raises(ValueError, match=r"as in .*corridor.py:CORRIDOR; it has CORRIDOR"):
+    with pytest.raises(ValueError, match=r"as in .*corridor.py:NAME; it has CORRIDOR"):
         get(str(corridor))
 
 
