@@ -113,7 +113,7 @@ def test_settings_reach_the_search(leaps: Leaps) -> None:
     config = report["config"]
     assert (config["method"], config["budget"], config["size"]) == ("hc", 60, [6, 7])
     assert (config["max_length"], config["seed"]) == (9, 2)
-    assert report["evaluations"] <= 60
+    assert report["budget_spent"] <= 60
     assert len(report["program"].split()) <= 9
 
 
