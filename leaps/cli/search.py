@@ -55,7 +55,8 @@ def solve(
         typer.Option(
             "--method",
             "-m",
-            help="ladder, leaps (as published), leaps+, hc, cebs, random-8, random-8+, random-64, random-64+. Or FILE.py:NAME.",
+            help="ladder, leaps (as published), leaps+, hc, cebs, random-8, random-8+, random-64 or "
+            "random-64+. Or FILE.py:NAME.",
         ),
     ] = "ladder",
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,
