@@ -370,7 +370,9 @@ TABLES = {
             tuple(HELD_OUT),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "held-out"),
             computing.search,
-            seeds=lambda method: min(HELD_OUT_SEEDS, _seeds_of_searches(method)),
+            seeds=lambda method: (
+                min(HELD_OUT_SEEDS, _seeds_of_searches(method)) if method in PEERS else _few_seeds(method)
+            ),
             takes_searches=True,
         ),
         Experiment(

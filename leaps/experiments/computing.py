@@ -178,6 +178,7 @@ def search(job: Job, worlds: int | None = None) -> Values:
     """Search for a program on a task. worlds: on which programs are scored; the method's own number if
     None.
     """
+    from leaps.search.objective import PERFECT
     from leaps.search.solve import SolveConfig, solve
 
     cell = job.cell
@@ -194,6 +195,8 @@ def search(job: Job, worlds: int | None = None) -> Values:
         also=row.also,
     )
     found = _timed(lambda: solve(config).summary())
+    perfect = [entry["evaluations"] for entry in found["history"] if entry["score"] >= PERFECT]
+    found["evaluations_to_perfect"] = perfect[0] if perfect else None
     found["history"] = thinned(found["history"])
     return found
 
@@ -221,17 +224,6 @@ def space_of(job: Job, variant: str) -> tuple[str, int]:
     """
     training, seed = divmod(job.cell.seed, TRAINING_SEEDS)
     return (variant if training == 0 else str(_trained_space(variant, training, job)), seed)
-
-
-def training(job: Job) -> Values:
-    """Train a program space; the first training of each variant is the one that ships."""
-    from leaps.embedding.space import Space
-
-    cell = job.cell
-    variant = SPACES[cell.method]
-    space = Space.load(variant if cell.seed == 0 else _trained_space(variant, cell.seed, job))
-    about = space.about
-    return {"return": about["test"]["behaviour"], "test": about["test"], "seconds": about["seconds"]}
 
 
 def _trained_space(variant: str, number: int, job: Job) -> Path:
@@ -295,11 +287,16 @@ def budget_curve(job: Job) -> Values:
         "program",
         "config",
     )
-    perfect = [point[0] for point in curve if point[2] >= 1.0]
     return {name: found[name] for name in told} | {
         "curve": kept,
-        "evaluations_to_perfect": perfect[0] if perfect else None,
+        # The cells of HC that were stored before this field stop at their first perfect program.
+        "evaluations_to_perfect": found.get("evaluations_to_perfect", _end_if_perfect(found)),
     }
+
+
+def _end_if_perfect(found: Mapping[str, Any]) -> int | None:
+    last = found["history"][-1]
+    return int(last["evaluations"]) if last["score"] >= 1.0 else None
 
 
 BUDGET_WORLDS = 16

@@ -135,7 +135,10 @@ class CEM:
         return np.asarray(self.mean + self.sigma * noise, np.float32)
 
     def tell(self, points: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
-        """Move the mean to the elites' mean, each weighed by its score. Ties go to the earlier one."""
+        """Move the mean to the elites' mean, each weighed by its score. Ties go to the earlier one.
+
+        Negative scores weigh nothing; in the authors' code they enter the sum, which is no mean then.
+        """
         expected = (self.config.population, len(self.mean))
         if points.shape != expected or scores.shape != expected[:1]:
             raise ValueError(

@@ -222,6 +222,8 @@ class Run:
         self.round = 0
         self.best: tuple[float, NDArray[np.uint8]] | None = None
         self.shortlist: dict[bytes, float] = {}
+        self.first_scored: dict[bytes, int] = {}
+        """evaluations after which each program of the shortlist was first scored"""
         self.history: list[dict[str, Any]] = []
         self.solved = False
         self.trial = Trial(self.task, _CHECK + config.seed, self.sizes)
@@ -290,9 +292,11 @@ class Run:
             return
         key = program.tobytes()
         self.shortlist[key] = score
+        self.first_scored.setdefault(key, self.objective.evaluations)
         if len(self.shortlist) > 4 * SHORTLIST:
             ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])
             self.shortlist = dict(ranked[:SHORTLIST])
+            self.first_scored = {key: self.first_scored[key] for key in self.shortlist}
         if self.best is None or score > self.best[0]:
             self._set_best(program, score)
 
@@ -331,7 +335,9 @@ class Run:
         for worlds in breaking:
             self.objective.add(worlds)
         self.search.worlds_changed()
-        # What was best on fewer worlds is compared anew.
+        if self.search.answer is not None:  # a user's search: its answer is rescored when it is asked next
+            return
+        # The best programs on fewer worlds are compared again.
         known = np.stack([np.frombuffer(key, np.uint8) for key in self.shortlist])
         scores = self.objective.returns(known).mean(axis=1)
         self.shortlist = {row.tobytes(): float(score) for row, score in zip(known, scores, strict=True)}
@@ -339,10 +345,11 @@ class Run:
         self._set_best(known[top], float(scores[top]))
 
     def _evaluations_to(self, program: NDArray[np.uint8]) -> int:
-        """Evaluations after which a program was the best so far; all, if it never was."""
+        """Evaluations after which a program was first scored, or became the search's answer."""
         text = _text(program)
         known = [entry["evaluations"] for entry in self.history if entry["program"] == text]
-        return int(known[0]) if known else self.objective.evaluations
+        first = self.first_scored.get(program.tobytes())
+        return min([*known, *([] if first is None else [first])], default=self.objective.evaluations)
 
     @property
     def can_be_saved(self) -> bool:
@@ -359,7 +366,10 @@ class Run:
             "worlds": [batch._asdict() for batch in self.objective.batches],
             "known": [list(program) for program in self.objective.known],
             "best": None if self.best is None else list(self.best),
-            "shortlist": [[list(program), score] for program, score in self.shortlist.items()],
+            "shortlist": [
+                [list(program), score, self.first_scored[program]]
+                for program, score in self.shortlist.items()
+            ],
             "history": self.history,
             "search": self.search.state(),
         }
@@ -381,7 +391,8 @@ class Run:
         self.objective.recall(bytes(program) for program in state["known"])
         self._seconds_before = state["seconds"]
         self.best = state["best"] and (state["best"][0], np.array(state["best"][1], np.uint8))
-        self.shortlist = {bytes(program): score for program, score in state["shortlist"]}
+        self.shortlist = {bytes(program): score for program, score, _ in state["shortlist"]}
+        self.first_scored = {bytes(program): first for program, _, first in state["shortlist"]}
         self.history = list(state["history"])
 
     def result(self, interrupted: bool = False) -> Solution:
