@@ -172,12 +172,7 @@ def _bounded(results: Results) -> Verdict:
     ]
     if not above:
         return Verdict(HOLDS, "On no task do trees earn more on average than the best of their teachers.")
-    return Verdict(
-        FAILS,
-        f"Trees earn more than the mean of their teachers on {'; '.join(above)}. The tree imitates the best "
-        f"of five "
-        "teachers and is the best of 80, so part of that is selection.",
-    )
+    return Verdict(FAILS, f"Trees earn more on average than the best of five teachers on {'; '.join(above)}.")
 
 
 def _hierarchy(results: Results) -> Verdict:

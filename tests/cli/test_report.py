@@ -37,7 +37,8 @@ def test_documents_go_to_docs(leaps: Leaps, store: Store, tmp_path: Path) -> Non
     done = leaps("report")
     assert (done.code, done.err) == (0, "")
     assert set(files(tmp_path)) == {
-        "docs/reproduction.md", "docs/reproduction.html", "docs/figures/tasks.svg", "docs/figures/tasks.png",
+        "docs/reproduction.md", "docs/reproduction.html", "docs/claims.md",
+        "docs/figures/tasks.svg", "docs/figures/tasks.png",
         "docs/figures/karel-hard.svg", "docs/figures/karel-hard.png",
     }  # fmt: skip
     for name in files(tmp_path):

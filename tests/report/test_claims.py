@@ -57,15 +57,27 @@ def test_a_tree_that_earns_more_than_its_teachers_is_not_bounded_by_them() -> No
     assert verdict("bounded", tasks=teachers | on_all("viper", 0.5)).word == HOLDS
     found = verdict("bounded", tasks=teachers | on_all("viper", 0.4, four_corner=1.0))
     assert found.word == FAILS
-    assert "four-corner (teacher 0.50, tree 1.00)" in found.evidence
+    assert "four-corner (best teacher 0.50, trees 1.00)" in found.evidence
 
 
 def test_transfer_is_ineffective_only_if_it_helps_nowhere() -> None:
     before = on_all("drl-abs", 0.3)
     assert verdict("transferring", tasks=before | on_all("drl-abs-t", 0.31)).word == HOLDS
     found = verdict("transferring", tasks=before | on_all("drl-abs-t", 0.0, maze=0.9))
-    assert found.word == FAILS
+    assert found.word == PARTLY
     assert "helps on maze" in found.evidence
+    assert verdict("transferring", tasks=before | on_all("drl-abs-t", 0.9, maze=0.0)).word == FAILS
+
+
+def test_a_difference_within_its_error_is_not_better() -> None:
+    results = Results(contents(tasks={("drl", "maze"): 0.5, ("hrl", "maze"): 0.55}))  # type: ignore[arg-type]
+    assert results.better("tasks", "hrl", "drl", "maze")
+    spread = tuple(
+        Result(cell("tasks", "hrl", "maze", seed), {"return": value}, 0.0, "0")
+        for seed, value in enumerate((0.1, 1.0))
+    )
+    results.entries["tasks"]["hrl", "maze"] = Entry(spread)
+    assert not results.better("tasks", "hrl", "drl", "maze")
 
 
 @pytest.mark.parametrize(

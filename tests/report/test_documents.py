@@ -18,14 +18,14 @@ def test_all_files_are_written_and_then_up_to_date(tmp_path: Path) -> None:
     documents = documents_of(gather(small(tmp_path / "r")), tmp_path / "new" / "docs")
     names = {str(one.file.relative_to(tmp_path / "new" / "docs")) for one in documents}
     assert names == {
-        "reproduction.md", "reproduction.html", "figures/tasks.svg", "figures/tasks.png",
+        "reproduction.md", "reproduction.html", "claims.md", "figures/tasks.svg", "figures/tasks.png",
         "figures/karel-hard.svg", "figures/karel-hard.png",
     }  # fmt: skip
     assert not any(one.up_to_date for one in documents)
     write(documents)
     assert all(one.up_to_date for one in documents)
     assert {file.name for file in (tmp_path / "new" / "docs").iterdir()} == {
-        "reproduction.md", "reproduction.html", "figures",
+        "reproduction.md", "reproduction.html", "claims.md", "figures",
     }  # fmt: skip
 
 
@@ -144,5 +144,5 @@ def test_the_projects_own_documents_say_what_its_results_say() -> None:
         gather(Store(project / "results", only_read=True)), project / "docs", project / "README.md"
     )
     words = [one for one in documents if one.file.suffix == ".md"]
-    assert {one.file.name for one in words} == {"reproduction.md", "README.md"}
+    assert {one.file.name for one in words} == {"reproduction.md", "claims.md", "README.md"}
     assert [one.file.name for one in words if not one.up_to_date] == []
