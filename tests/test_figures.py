@@ -97,9 +97,9 @@ def test_a_searchs_picture_shows_iterations_from_first_to_last(
 
 
 def test_a_searchs_picture_says_whose_it_is_and_how_it_ended(tmp_path: Path) -> None:
-    assert ">maze, cem, seed 7: converged after 3 iterations<" in said_in(walk(3), tmp_path)
+    assert ">maze, leaps+, seed 7: converged after 3 iterations<" in said_in(walk(3), tmp_path)
     lost = said_in(walk(1, converged=False), tmp_path)
-    assert ">maze, cem, seed 7: not converged after 1 iteration<" in lost
+    assert ">maze, leaps+, seed 7: not converged after 1 iteration<" in lost
     assert ">first principal component (25 %)<" in lost
     assert ">mean return −1.00<" in lost
 

@@ -26,8 +26,8 @@ def test_a_trajectory_is_a_picture_a_film_a_table_and_numbers(
 ) -> None:
     (tmp_path / "truth.karel").write_text(f"# it works\n{STAIRS}")
     folder = tmp_path / "new" / "folder"
-    words = ("stair-climber", "--seed", 3, "--budget", BUDGET, "--space", space, "--out", folder)
-    done = leaps("trajectory", *words, "--truth", tmp_path / "truth.karel", "--json")
+    words = ("stair-climber", "--method", "leaps+", "--seed", 3, "--budget", BUDGET, "--space", space)
+    done = leaps("trajectory", *words, "--out", folder, "--truth", tmp_path / "truth.karel", "--json")
     assert (done.code, done.err) == (0, "")
     names = ["evolution.md", "trajectory.gif", "trajectory.json", "trajectory.png"]
     assert sorted(file.name for file in folder.iterdir()) == names
@@ -58,7 +58,7 @@ def test_people_are_told_how_programs_evolved(
     done = leaps("trajectory", "maze", "--method", "leaps", "--budget", 20, "--space", space)
     assert done.code == 0
     flat = " ".join(done.out.split())
-    folder = Path("out/maze-leaps+-paper-0-trajectory")
+    folder = Path("out/maze-leaps-0-trajectory")
     assert f"not converged after 2 iterations; see {folder / 'trajectory.png'}" in flat  # the paper's has 16
     kept = json.loads((folder / "trajectory.json").read_text())
     assert kept["config"]["method"] == "leaps"
@@ -70,7 +70,7 @@ def test_people_are_told_how_programs_evolved(
     ("words", "said"),
     [
         (("stair-climbr",), "unknown task 'stair-climbr'; did you mean 'stair-climber'?"),
-        (("maze", "--method", "ladder"), "--method: expected cem or cem-paper, found 'climbs'"),
+        (("maze", "--method", "ladder"), "--method: expected leaps or leaps+, found 'ladder'"),
         (("maze", "--method", "sem"), "unknown method 'sem'"),
         (("maze", "--budget", 0), "budget must be at least 1, found 0"),
         (("maze", "--seed", -1), "--seed"),

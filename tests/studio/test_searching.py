@@ -73,7 +73,7 @@ def test_a_search_is_told_from_its_first_step_to_its_end_and_finds_what_solve_fi
     assert " ".join(end["program"].split()) == expected.program
     assert end["return"] == expected.unseen_return
     assert end["search_return"] == expected.search_return
-    assert end["evaluations"] == expected.evaluations == 320
+    assert end["evaluations"] == expected.evaluations > expected.budget_spent == 320
     assert end["solved"] is False
     assert first[-2][1]["evaluations"] == 320
     assert first[0][1]["round"] == 1
