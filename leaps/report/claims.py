@@ -110,10 +110,10 @@ def _random_is_worse(results: Results) -> Verdict:
         for task in PAPER
     }
     alike = [task for task in pairs if not results.better("tasks", "leaps", "leaps-rand-64", task)]
-    said = ", ".join(f"{task} {number(random)} and {number(own)}" for task, (random, own) in pairs.items())
+    listed = ", ".join(f"{task} {number(random)} and {number(own)}" for task, (random, own) in pairs.items())
     word = HOLDS if not alike else FAILS if len(alike) > 2 else PARTLY
     rest = f" Not better by more than chance explains on {', '.join(alike)}." if alike else ""
-    return Verdict(word, f"leaps-rand-64 and leaps, in rollouts of the same length: {said}.{rest}")
+    return Verdict(word, f"leaps-rand-64 and leaps, in rollouts of the same length: {listed}.{rest}")
 
 
 TESTS = ("WHILE", "IFELSE+WHILE", "2IF+IFELSE", "WHILE+2IF+IFELSE")
@@ -153,12 +153,12 @@ def _transfer(results: Results) -> Verdict:
         for task in PAPER
     }
     better = [task for task in pairs if results.better("tasks", "drl-abs-t", "drl-abs", task)]
-    said = ", ".join(
+    listed = ", ".join(
         f"{task} {number(before)} and {number(after)}" for task, (before, after) in pairs.items()
     )
     return Verdict(
         HOLDS if not better else PARTLY if len(better) <= 2 else FAILS,
-        f"drl-abs and drl-abs-t: {said}. Transfer from the best other task helps on "
+        f"drl-abs and drl-abs-t: {listed}. Transfer from the best other task helps on "
         f"{', '.join(better) or 'no task'}.",
     )
 
@@ -309,9 +309,9 @@ def _unseen(results: Results) -> Verdict:
         for column in columns["top-off"]
         for method in ("drl", "drl-abs", "viper")
     )
-    said = "; ".join(f"{name}: {_listed(row)}" for name, row in means.items())
+    listed = "; ".join(f"{name}: {_listed(row)}" for name, row in means.items())
     return Verdict(
-        HOLDS if best else FAILS, f"Means over the five shares, judged on all configurations: {said}."
+        HOLDS if best else FAILS, f"Means over the five shares, judged on all configurations: {listed}."
     )
 
 
