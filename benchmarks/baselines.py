@@ -14,7 +14,7 @@ from stable_baselines3 import SAC
 from benchmarks.timing import best
 from leaps.baselines import hrl, networks, ppo
 from leaps.baselines.lookup import cell_codes, number
-from leaps.baselines.memory import keep_what_is_freed
+from leaps.memory import keep_what_is_freed
 from leaps.tasks import PAPER, get
 
 STEPS = 2_000_000

@@ -11,7 +11,7 @@ PACKAGE = Path(leaps.__file__).parent
 
 # Data walks from left to right; imports only point left. What is in one group may import each other.
 ORDER = [
-    {"files", "jit", "parallel", "settings", "tensors", "user_code"},
+    {"files", "jit", "memory", "parallel", "settings", "tensors", "user_code"},
     {"randomness"},
     {"dsl"},
     {"karel"},

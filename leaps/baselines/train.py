@@ -18,9 +18,9 @@ from typing import Any, Protocol
 
 from leaps import __version__
 from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
-from leaps.baselines.memory import keep_what_is_freed
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn
 from leaps.files import write_atomically
+from leaps.memory import keep_what_is_freed
 
 CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (
     "config.json",

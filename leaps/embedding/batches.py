@@ -16,6 +16,7 @@ from leaps.dataset import Dataset
 from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX
 from leaps.embedding.model import ACTIONS, CELLS, END
+from leaps.jit import jit
 from leaps.karel.executor import NO_ACTION, replay
 from leaps.karel.interpreter import Outcome
 from leaps.karel.world import LANGUAGE
@@ -130,6 +131,9 @@ class Rollouts:
             torch.from_numpy(array).to(device)
             for array in (ground, markers, position, heading, action, previous)
         )
+        shown = np.empty(total, np.int64)
+        _first_alike(self.first, markers, position, heading, shown)
+        self.shown = torch.from_numpy(shown).to(device)
         self.rollout = torch.from_numpy(np.repeat(np.arange(len(steps)), self.lengths)).to(device)
         self.device = device
 
@@ -152,6 +156,29 @@ class Rollouts:
             torch.from_numpy(step).to(self.device),
             torch.from_numpy(batch_sizes),
         )
+
+
+@jit
+def _first_alike(
+    first: NDArray[np.int64],
+    markers: NDArray[np.uint8],
+    position: NDArray[np.uint8],
+    heading: NDArray[np.uint8],
+    shown: NDArray[np.int64],
+) -> None:
+    """Fill in for each step the first step of its rollout in which the world looks the same."""
+    for rollout in range(len(first) - 1):
+        for step in range(first[rollout], first[rollout + 1]):
+            shown[step] = step
+            for other in range(first[rollout], step):
+                if (
+                    shown[other] == other
+                    and position[other] == position[step]
+                    and heading[other] == heading[step]
+                    and (markers[other] == markers[step]).all()
+                ):
+                    shown[step] = other
+                    break
 
 
 assert END == ACTIONS

@@ -11,6 +11,7 @@ from torch.nn import functional
 from leaps.behaviour import match
 from leaps.embedding.batches import ProgramBatch, RolloutBatch, Rollouts
 from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with_prefix
+from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
 from leaps.karel.executor import Rollouts as Traces
 from leaps.karel.executor import compile_karel, run
@@ -50,7 +51,7 @@ def program_reconstruction(
 
     The cross entropy is an average over tokens, as in the authors' code. kl: as for `kl_divergence`.
     """
-    logits = space.decoder(latent.sample, programs.previous)
+    logits = space.decoder(latent.sample, programs.previous, programs.lengths)
     logits = logits.masked_fill(~programs.allowed, -torch.inf)
     places = torch.arange(logits.shape[1], device=logits.device) < programs.lengths[:, None]
     reconstruction = functional.cross_entropy(logits[places], programs.tokens[places])
@@ -68,14 +69,18 @@ def latent_behaviour_reconstruction(
     """
     assert space.policy is not None
     step = batch.step
+    shown, seen = torch.unique(rollouts.shown[step], return_inverse=True)
     grids = planes_of(
-        rollouts.ground[rollouts.rollout[step]],
-        rollouts.markers[step],
-        rollouts.position[step],
-        rollouts.heading[step],
+        rollouts.ground[rollouts.rollout[shown]],
+        rollouts.markers[shown],
+        rollouts.position[shown],
+        rollouts.heading[shown],
     )
     logits = space.policy(
-        latent[batch.program], batch.sequence, grids, rollouts.previous[step].long(), batch.batch_sizes
+        Part(latent, batch.program[batch.sequence]),
+        Part(grids, seen),
+        rollouts.previous[step].long(),
+        batch.batch_sizes,
     )
     actions = rollouts.action[step].long()
     return functional.cross_entropy(logits, actions), logits.detach().argmax(dim=1) == actions
@@ -116,7 +121,8 @@ def program_behaviour_reconstruction(
     baseline = (rewards.sum(axis=0) - rewards) / max(samples - 1, 1)
     advantage = torch.from_numpy(rewards - baseline).float().reshape(-1).to(latent.device)
     # Drawing needs no gradients: the chances of what was drawn are computed for all tokens at once.
-    logits = space.decoder(repeated, previous_tokens(tokens)).masked_fill(~allowed, -torch.inf)
+    lengths = (tokens != LANGUAGE.pad).sum(dim=1)
+    logits = space.decoder(repeated, previous_tokens(tokens), lengths).masked_fill(~allowed, -torch.inf)
     log_probabilities = -functional.cross_entropy(logits.transpose(1, 2), tokens, reduction="none").sum(dim=1)
     loss = -(advantage * log_probabilities).mean()
     if entropy:

@@ -7,15 +7,17 @@ Shapes: b programs, t tokens, l latent, h hidden, e token embedding,
 v tokens of the vocabulary.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
+from torch.nn.functional import linear as linear_layer
 
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.text import PREFIX
+from leaps.embedding.recurrent import Layout, Part, linear, run_gru, step_gru, weights_of
 from leaps.embedding.syntax import SyntaxTables, TensorMask
 from leaps.karel.observe import MARKER_PLANE, PLANES, WALL_PLANE
 from leaps.karel.world import LANGUAGE, WALL
@@ -81,9 +83,11 @@ class Encoder(nn.Module):
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Tokens [b, t], lengths [b] → mean and log-deviation [b, l]."""
-        states, _ = self.gru(self.embedding(tokens))  # [b, t, h]
-        last = states[torch.arange(len(tokens), device=tokens.device), lengths - 1]
-        return self.mean(last), self.log_deviation(last)
+        layout = Layout.of(lengths)
+        parts = [Part(self.embedding.weight, tokens[layout.sequence, layout.time])]
+        start = torch.zeros(len(tokens), self.gru.hidden_size, device=tokens.device)
+        last = run_gru(self.gru, parts, start, layout.batch_sizes)[layout.last]
+        return self.mean(last).float(), self.log_deviation(last).float()
 
 
 class Decoder(nn.Module):
@@ -98,13 +102,50 @@ class Decoder(nn.Module):
         self.gru = nn.GRU(config.token + config.latent, config.hidden, batch_first=True)
         self.output = mlp(config.hidden + config.token + config.latent, config.hidden, VOCABULARY)
 
-    def forward(self, latent: Tensor, previous: Tensor) -> Tensor:
-        """Latent [b, l], the token before each [b, t] → logits of each [b, t, v], unmasked."""
-        embedded = self.embedding(previous)  # [b, t, e]
-        everywhere = latent[:, None].expand(-1, previous.shape[1], -1)  # [b, t, l]
-        states, _ = self.gru(torch.cat([embedded, everywhere], dim=2), latent[None].contiguous())
-        logits: Tensor = self.output(torch.cat([states, embedded, everywhere], dim=2))
-        return logits
+    def forward(self, latent: Tensor, previous: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """Latent [b, l], the token before each [b, t] → logits of each [b, t, v], unmasked.
+
+        lengths: [b] tokens that count; the logits of others are 0.
+        """
+        if lengths is None:
+            lengths = torch.full((len(previous),), previous.shape[1], device=previous.device)
+        layout = Layout.of(lengths)
+        where = layout.sequence, layout.time
+        parts = [Part(self.embedding.weight, previous[where]), Part(latent, layout.sequence)]
+        states = run_gru(self.gru, parts, latent[layout.order], layout.batch_sizes)
+        first, last = self._layers
+        hidden = torch.tanh(linear(first.weight, first.bias, parts, states))
+        logits: Tensor = last(hidden).float()
+        return logits.new_zeros(*previous.shape, VOCABULARY).index_put(where, logits)
+
+    @property
+    def _layers(self) -> tuple[nn.Linear, nn.Linear]:
+        """The two layers of the output."""
+        first, _, last = self.output
+        assert isinstance(first, nn.Linear)
+        assert isinstance(last, nn.Linear)
+        return first, last
+
+    def stepper(self, latent: Tensor) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """Prepare single steps from latent [b, l]: token before [b], state [b, h] → logits [b, v], state."""
+        weights, (first, last) = weights_of(self.gru), self._layers
+        sizes = [self.embedding.embedding_dim, latent.shape[1]]
+        of_token, of_latent = torch.split(weights.of_inputs, sizes, dim=1)
+        output_of_state, output_of_token, output_of_latent = torch.split(
+            first.weight, [self.gru.hidden_size, *sizes], dim=1
+        )
+        token_gates = linear_layer(self.embedding.weight, of_token)
+        latent_gates = linear_layer(latent, of_latent, weights.input_bias)
+        token_output = linear_layer(self.embedding.weight, output_of_token)
+        latent_output = linear_layer(latent, output_of_latent, first.bias)
+
+        def step(before: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+            gates = token_gates[before] + latent_gates
+            state = step_gru(gates, state, weights.of_state, weights.state_bias)
+            sums = linear_layer(state, output_of_state) + token_output[before] + latent_output
+            return last(torch.tanh(sums)).float(), state
+
+        return step
 
 
 class Policy(nn.Module):
@@ -126,18 +167,20 @@ class Policy(nn.Module):
         self.gru = nn.GRU(config.latent + 2 * config.hidden, config.hidden)
         self.output = mlp(config.hidden, config.hidden, config.hidden, ACTIONS + 1)
 
-    def forward(
-        self, latent: Tensor, sequence: Tensor, grids: Tensor, previous: Tensor, batch_sizes: Tensor
-    ) -> Tensor:
-        """Logits [n, 6] of the n steps of a packed batch of rollouts.
+    def forward(self, latents: Part, grids: Part, previous: Tensor, batch_sizes: Tensor) -> Tensor:
+        """Logits [n, 6] of the n steps of a packed batch of rollouts, the longest first.
 
-        latent [rollouts, l], the longest rollout first; sequence [n]: the rollout of each step; grids
-        [n, 16, 8, 8]; previous [n]: the action before; batch_sizes: as in torch's PackedSequence.
+        latents: values [b, l]; grids: values [m, 16, 8, 8], of which rollouts see the same again and again;
+        previous [n]: the action before; batch_sizes: as in torch's PackedSequence.
         """
-        inputs = torch.cat([latent[sequence], self.grid(grids), self.action(previous)], dim=1)
-        states, _ = self.gru(PackedSequence(inputs, batch_sizes))
-        logits: Tensor = self.output(states.data)
-        return logits
+        parts = [
+            latents,
+            Part(self.grid(grids.values), grids.rows),
+            Part(self.action.weight, previous),
+        ]
+        start = torch.zeros(int(batch_sizes[0]), self.gru.hidden_size, device=previous.device)
+        logits: Tensor = self.output(run_gru(self.gru, parts, start, batch_sizes))
+        return logits.float()
 
 
 def planes_of(ground: Tensor, markers: Tensor, position: Tensor, heading: Tensor) -> Tensor:
@@ -231,15 +274,13 @@ class ProgramSpace(nn.Module):
         each place [b, t, v].
         """
         mask = TensorMask(self.syntax, len(latent), max_length or self.config.max_length)
-        decoder = self.decoder
+        step = self.decoder.stepper(latent)
         token = torch.full((len(latent),), LANGUAGE.ids[PREFIX[-1]], device=latent.device)
-        state = latent[None].contiguous()
+        state = latent
         tokens: list[Tensor] = []
         masks: list[Tensor] = []
         while mask.left > 0:
-            embedded = decoder.embedding(token)
-            output, state = decoder.gru(torch.cat([embedded, latent], dim=1)[:, None], state)
-            logits = decoder.output(torch.cat([output[:, 0], embedded, latent], dim=1))
+            logits, state = step(token, state)
             allowed = mask.allowed()
             if noise is not None:
                 logits = logits + noise[:, len(tokens)]

@@ -32,6 +32,7 @@ from leaps.embedding.model import VOCABULARY, ModelConfig, ProgramSpace, make_or
 from leaps.embedding.sampler import ProgramSampler
 from leaps.embedding.weights import load_weights, save_weights
 from leaps.files import write_atomically
+from leaps.memory import keep_what_is_freed
 from leaps.tensors import read_about
 
 VARIANTS = {"leaps": "PRL", "p": "P", "pr": "PR", "pl": "PL"}
@@ -47,6 +48,7 @@ CHOICES = {
     "schedule": ("linear", "step"),
     "initial": ("torch", "orthogonal"),
     "select": ("behaviour", "search"),
+    "precision": ("single", "bfloat16"),
 }
 
 
@@ -100,6 +102,9 @@ class TrainConfig:
     """validation programs that the search looks for, with select=search"""
     search_iterations: int = 200
     """iterations of each of these searches"""
+    precision: str = "single"
+    """precision of matrix products in training: single, or bfloat16, which some processors compute faster.
+    Weights stay in single precision"""
     model: ModelConfig = field(default_factory=ModelConfig)
 
     def __post_init__(self) -> None:
@@ -205,6 +210,8 @@ class Trainer:
 
     def __init__(self, config: TrainConfig, data: Dataset, device: torch.device) -> None:
         self.config, self.data, self.device = config, data, device
+        if device.type == "cpu":
+            keep_what_is_freed()
         torch.manual_seed(config.seed)
         with_policy = "L" in config.losses
         self.space = ProgramSpace(replace(config.model, policy=with_policy))
@@ -243,9 +250,13 @@ class Trainer:
         if "R" in self.config.losses and self.exact >= self.config.rl_from:
             phases.append(self._reinforced)
         means, done, updates = Means(), 0, len(phases) * self.updates
+        lowered = torch.autocast(
+            self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16"
+        )
         for phase in phases:
             for batch in self._batches(rng):
-                means.add(phase(batch, rng, generator))
+                with lowered:
+                    means.add(phase(batch, rng, generator))
                 done += 1
                 if done % 10 == 0:
                     listener(Progress(self.epoch, done, updates, means.read()))

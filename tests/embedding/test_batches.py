@@ -144,6 +144,20 @@ def pack(rollouts: Rollouts) -> tuple[RolloutBatch, NDArray[np.int64], NDArray[n
     return rollouts.batch(chosen, which), chosen, which
 
 
+def test_steps_of_a_rollout_in_which_the_world_looks_the_same_share_the_first_of_them() -> None:
+    rollouts = Rollouts(long_programs(), SOME, CPU)
+    looks = torch.cat(
+        [rollouts.markers, rollouts.position[:, None], rollouts.heading[:, None]], dim=1
+    ).tolist()
+    shared = 0
+    for number in range(len(rollouts.lengths)):
+        first: dict[tuple[int, ...], int] = {}
+        for step in range(rollouts.first[number], rollouts.first[number + 1]):
+            assert int(rollouts.shown[step]) == first.setdefault(tuple(looks[step]), step)
+            shared += int(rollouts.shown[step]) != step
+    assert shared > 10
+
+
 def test_unpacking_gives_the_rollouts_back_the_longest_first() -> None:
     rollouts = Rollouts(long_programs(), SOME, CPU)
     batch, chosen, which = pack(rollouts)

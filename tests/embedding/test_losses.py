@@ -24,6 +24,7 @@ from leaps.embedding.losses import (
     token_entropy,
 )
 from leaps.embedding.model import END, ProgramSpace, planes_of, previous_tokens
+from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
 from leaps.evaluate import compile_programs
 from leaps.karel.executor import compile_karel, run
@@ -160,7 +161,9 @@ def test_the_policys_loss_is_the_mean_over_all_steps_of_each_rollout_by_itself()
         actions = rollouts.action[steps].long()
         before = torch.cat([torch.tensor([END]), actions[:-1]])
         ones = torch.ones(len(steps), dtype=torch.int64)
-        logits = space.policy(latent[[program]], ones - 1, grids, before, ones).detach()
+        every = torch.arange(len(steps))
+        latents = Part(latent[[program]], torch.zeros_like(every))
+        logits = space.policy(latents, Part(grids, every), before, ones).detach()
         losses += (-logits.log_softmax(dim=1)[ones.cumsum(0) - 1, actions]).tolist()
         right += (logits.argmax(dim=1) == actions).tolist()
     loss, flags = latent_behaviour_reconstruction(space, rollouts, batch, latent[numbers])

@@ -16,6 +16,7 @@ from leaps.embedding.model import (
     previous_tokens,
     with_prefix,
 )
+from leaps.embedding.recurrent import Part
 from leaps.karel.observe import planes
 from leaps.karel.world import LANGUAGE, random_worlds
 from tests.embedding.helpers import drawn, tokens_of, untrained
@@ -175,15 +176,17 @@ def test_the_policy_treats_packed_rollouts_as_if_each_were_alone() -> None:
     previous = [torch.tensor([END, 0, 1][:n]) for n in lengths]
     alone = [
         policy(
-            latent[i : i + 1], torch.zeros(n, dtype=torch.int64), grids[i], previous[i], torch.ones(n).long()
+            Part(latent[i : i + 1], torch.zeros(n, dtype=torch.int64)),
+            Part(grids[i], torch.arange(n)),
+            previous[i],
+            torch.ones(n).long(),
         )
         for i, n in enumerate(lengths)
     ]
     order = [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2)]
     packed = policy(
-        latent,
-        torch.tensor([rollout for rollout, _ in order]),
-        torch.stack([grids[rollout][step] for rollout, step in order]),
+        Part(latent, torch.tensor([rollout for rollout, _ in order])),
+        Part(torch.stack([grids[rollout][step] for rollout, step in order]), torch.arange(len(order))),
         torch.stack([previous[rollout][step] for rollout, step in order]),
         torch.tensor([3, 3, 1]),
     )

@@ -9,7 +9,7 @@ import pytest
 CHURN = """
 import resource
 import numpy as np
-from leaps.baselines.memory import keep_what_is_freed
+from leaps.memory import keep_what_is_freed
 
 {first}
 def faults():
