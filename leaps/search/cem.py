@@ -41,6 +41,10 @@ class CEMConfig:
     restart_after: int = 0
     """iterations without a better point after which the search restarts from the initial distribution; 0:
     never, as in the paper"""
+    unit: float = 1.0
+    """multiplies all distances: those of sigma, and of the first mean from the origin"""
+    negative_weights: bool = False
+    """weigh elites by their scores even if these are negative, as the authors' code does"""
 
     FINAL_SIGMA = 0.1
     DECAY_ITERATIONS = 500
@@ -51,6 +55,8 @@ class CEMConfig:
                 "expected population ≥ 1, sigma > 0 and elite_fraction in (0, 1], found "
                 f"{self.population}, {self.sigma} and {self.elite_fraction}"
             )
+        if self.unit <= 0:
+            raise ValueError(f"unit must be above 0, found {self.unit}")
         if self.elites < 1:
             raise ValueError(
                 f"elite_fraction={self.elite_fraction} of population={self.population} keeps no elite; "
@@ -114,7 +120,7 @@ class CEM:
         """iterations of the latest start, and of the best point since then"""
         self.best = -np.inf
         """the score of that point"""
-        self.mean = draw_initial(self.rng, self.config.initial, len(self.mean))
+        self.mean = self.config.unit * draw_initial(self.rng, self.config.initial, len(self.mean))
 
     @property
     def finished(self) -> bool:
@@ -125,9 +131,9 @@ class CEM:
         """The standard deviation of the next population."""
         config = self.config
         if not config.decay:
-            return config.sigma
+            return config.unit * config.sigma
         fraction = min((self.iteration - self.began) / config.DECAY_ITERATIONS, 1.0)
-        return float(config.sigma * (config.FINAL_SIGMA / config.sigma) ** fraction)
+        return float(config.unit * config.sigma * (config.FINAL_SIGMA / config.sigma) ** fraction)
 
     def ask(self) -> NDArray[np.float32]:
         """[population, dimensions] points to be scored."""
@@ -137,7 +143,8 @@ class CEM:
     def tell(self, points: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
         """Move the mean to the elites' mean, each weighed by its score. Ties go to the earlier one.
 
-        Negative scores weigh nothing; in the authors' code they enter the sum, which is no mean then.
+        Negative scores weigh nothing, unless the configuration asks for negative weights. The sum of these
+        may be near 0, and then it is no mean.
         """
         expected = (self.config.population, len(self.mean))
         if points.shape != expected or scores.shape != expected[:1]:
@@ -146,15 +153,19 @@ class CEM:
                 f"found {points.shape} and {scores.shape}"
             )
         elites = np.argsort(-scores, kind="stable")[: self.config.elites]
-        weights = np.maximum(scores[elites], 0.0)
-        if weights.sum() == 0:
-            weights = np.ones_like(weights)
-        self.centre = self.mean = weights @ points[elites] / weights.sum()
+        self.centre = self.mean = self._weights(scores[elites]) @ points[elites]
         self.iteration += 1
         if scores[elites[0]] > self.best:
             self.best, self.improved = float(scores[elites[0]]), self.iteration
         elif self.iteration - self.improved == self.config.restart_after:
             self._begin()
+
+    def _weights(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The weight of each elite in the mean."""
+        if self.config.negative_weights:
+            return np.asarray(scores / (scores.sum() + 1e-5))
+        weights = np.maximum(scores, 0.0)
+        return np.asarray(weights / weights.sum() if weights.sum() else np.full(len(scores), 1 / len(scores)))
 
     def state(self) -> State:
         return {"rng": self.rng.bit_generator.state} | {name: getattr(self, name) for name in self._SAVED}

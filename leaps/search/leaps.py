@@ -5,6 +5,7 @@ each iteration ends with scoring the program at the centre of the next populatio
 row end the search, and the program at the centre is its answer.
 """
 
+import re
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,13 +26,24 @@ CHANGES = {
 }
 """what leaps+ does differently, by the name that follows `leaps+`; the sixth change, longer rollouts, is a
 matter of the task (`top-off~220calls` has the authors' limit)"""
+DETAILS = {
+    "ties": "order equal scores by the programs' text, the last in the alphabet first",
+    "negative": "weigh elites by their scores even if these are negative",
+    "redraw": "draw new worlds every 100 iterations",
+}
+"""what the authors' code does and the paper doesn't mention, by the name that follows `leaps+`; no part of
+`leaps+` itself"""
+REDRAW_EVERY = 100
+"""iterations on the same worlds, with `redraw`"""
+_LONGER = re.compile(r"x([2-9])")
+"""`leaps+x3`: all distances of the search are three times as long"""
 IN_A_ROW = 10
 """perfect programs in as many iterations that end a search"""
 
 
 def parse_changes(name: str) -> frozenset[str] | None:
-    """The changes that a method's name asks for: none for `leaps`, all for `leaps+`, some for
-    `leaps+restart+best`. None if it is not such a name.
+    """The changes that a method's name asks for: none for `leaps`, CHANGES for `leaps+`, some for
+    `leaps+restart+best`; also DETAILS, and distances as in `leaps+x3`. None if it is not such a name.
     """
     base, *changes = name.split("+")
     if base != "leaps":
@@ -39,15 +51,24 @@ def parse_changes(name: str) -> frozenset[str] | None:
     if changes == [""]:
         return frozenset(CHANGES)
     for change in changes:
-        if change not in CHANGES:
-            raise ValueError(f"unknown change {change!r} in {name!r}; expected {', '.join(CHANGES)}")
+        if change not in CHANGES and change not in DETAILS and not _LONGER.fullmatch(change):
+            known = ", ".join((*CHANGES, *DETAILS))
+            raise ValueError(f"unknown change {change!r} in {name!r}; expected {known} or x2 to x9")
+    if sum(_LONGER.fullmatch(change) is not None for change in changes) > 1:
+        raise ValueError(f"expected one factor of distances in {name!r}, such as x3")
     return frozenset(changes)
 
 
 def config_for(task: str, changes: frozenset[str]) -> CEMConfig:
     """The CEM setting for a task; the paper's where it gives one, unless `setting` is changed."""
     config = ONE_SETTING if "setting" in changes else PAPER.get(task, ONE_SETTING)
-    return replace(config, restart_after=RESTART_AFTER if "restart" in changes else 0)
+    factors = [int(found[1]) for change in changes if (found := _LONGER.fullmatch(change))]
+    return replace(
+        config,
+        restart_after=RESTART_AFTER if "restart" in changes else 0,
+        unit=float(factors[0]) if factors else 1.0,
+        negative_weights="negative" in changes,
+    )
 
 
 class _Centre(NamedTuple):
@@ -68,6 +89,7 @@ class Leaps(InSpace):
         self.centre = _Centre(stops="stop" not in changes, answers="best" not in changes)
         self.centre_is_next = False
         """whether the centre is asked about next, instead of a population"""
+        self.ties_by_text = "ties" in changes
         self.in_a_row = 0
         self.asked: Programs = np.zeros((0, 0), np.uint8)
 
@@ -92,6 +114,10 @@ class Leaps(InSpace):
             if self.centre.stops:
                 self._count(scores)
             return
+        if self.ties_by_text:
+            texts = [self.space.text(program) for program in self.asked]
+            order = sorted(range(len(scores)), key=lambda i: (scores[i], texts[i], i), reverse=True)
+            self.points, scores = self.points[order], scores[order]
         super().tell(scores)
         self.centre_is_next = any(self.centre)
         if not self.centre.stops:

@@ -13,7 +13,7 @@ from leaps.randomness import below
 from leaps.search.beam import Beam, BeamConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
 from leaps.search.ladder import IDEAS, MOVES, Ladder, LadderConfig, parse_missing
-from leaps.search.leaps import CHANGES, Leaps, parse_changes
+from leaps.search.leaps import CHANGES, REDRAW_EVERY, Leaps, parse_changes
 from leaps.search.near import Near
 from leaps.search.random_search import RandomSearch, config_for
 from leaps.search.search import InSpace, Programs, Search
@@ -55,6 +55,8 @@ class Method:
     """add worlds on which the best program fails, until it holds on fresh ones"""
     simplifies: bool = False
     """simplify the final program"""
+    redraw_every: int = 0
+    """rounds after which the search gets new worlds; 0: never"""
     until_perfect: bool = True
     """stop at the first program that is perfect on the search's worlds; else the search decides by
     `finished`"""
@@ -106,6 +108,17 @@ def _leaps(changes: frozenset[str]) -> Callable[[Setting], Search]:
         return Leaps(space, setting.task, setting.seed, setting.max_length, changes)
 
     return build
+
+
+def _changed(changes: frozenset[str]) -> Method:
+    """LEAPS with some changes."""
+    rounds = 1 if {"stop", "best"} <= changes else 2  # the centre is a round of its own, where it counts
+    return replace(
+        METHODS["leaps"],
+        summary=f"LEAPS, changed: {', '.join(sorted(changes))}",
+        build=_leaps(changes),
+        redraw_every=rounds * REDRAW_EVERY if "redraw" in changes else 0,
+    )
 
 
 def _random(samples: int, whitened: bool) -> Callable[[Setting], Search]:
@@ -177,9 +190,7 @@ def get_method(name: str) -> Method:
     if (user := split_name(name)) is not None:
         return _of_user(*user)
     if (changes := parse_changes(name)) is not None:
-        return replace(
-            METHODS["leaps+"], summary=f"LEAPS, changed: {', '.join(changes)}", build=_leaps(changes)
-        )
+        return _changed(changes)
     if (missing := parse_missing(name)) is not None:
         return _without(missing)
     raise ValueError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}, or FILE.py:NAME")

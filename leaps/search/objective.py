@@ -179,6 +179,11 @@ class Objective:
         self.evaluations += other.evaluations
         self.rollouts += other.rollouts
 
+    def replace(self, worlds: Worlds, elsewhere: tuple[Worlds, ...] = ()) -> None:
+        """Try programs on these worlds instead."""
+        self.worlds, self.elsewhere = worlds, elsewhere
+        self._known.clear()
+
     def add(self, worlds: Worlds) -> None:
         """Try programs on these worlds, too: before others of their size, since they are the hard ones."""
 

@@ -251,6 +251,8 @@ class Run:
     def step(self) -> Step:
         """Ask, evaluate, tell."""
         self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
+        if self.method.redraw_every and self.round and self.round % self.method.redraw_every == 0:
+            self._redraw()
         asked = self.search.ask()
         left = self.budget - self.objective.evaluations
         tried = asked[:left]
@@ -312,6 +314,12 @@ class Run:
                 "program": _text(program),
             }
         )
+
+    def _redraw(self) -> None:
+        """Score programs on as many new worlds from now on."""
+        first, *others = (self.trial.fresh(batch.count, batch.size) for batch in self.objective.batches)
+        self.objective.replace(first, tuple(others))
+        self.search.worlds_changed()
 
     def _check(self) -> None:
         """Verify the best program on fresh worlds, and add those on which it fails."""

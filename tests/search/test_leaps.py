@@ -230,6 +230,7 @@ def test_a_centre_that_nothing_depends_on_is_not_scored() -> None:
         ("leaps+", set(CHANGES)),
         ("leaps+best", {"best"}),
         ("leaps+restart+best", {"restart", "best"}),
+        ("leaps+ties+x3", {"ties", "x3"}),
         ("hc", None),
         ("leapsbest", None),
     ],
@@ -238,10 +239,97 @@ def test_names_of_changes_are_read(name: str, changes: set[str] | None) -> None:
     assert parse_changes(name) == changes
 
 
-@pytest.mark.parametrize("name", ["leaps+luck", "leaps+best+", "leaps++"])
+@pytest.mark.parametrize("name", ["leaps+luck", "leaps+best+", "leaps++", "leaps+x1", "leaps+x33"])
 def test_an_unknown_change_is_refused_with_those_there_are(name: str) -> None:
     with pytest.raises(ValueError, match=f"unknown change '.*' in .*; expected {', '.join(CHANGES)}"):
         parse_changes(name)
+
+
+def test_only_one_factor_of_distances_can_be_given() -> None:
+    with pytest.raises(ValueError, match=r"expected one factor of distances in 'leaps\+x2\+x3'"):
+        parse_changes("leaps+x2+x3")
+
+
+# What the authors' code does and the paper doesn't say
+
+
+def test_leaps_plus_has_none_of_the_authors_details() -> None:
+    config = config_for("maze", frozenset(CHANGES))
+    assert (config.unit, config.negative_weights) == (1.0, False)
+    assert get_method("leaps+").redraw_every == 0
+    assert not searching(frozenset(CHANGES))[0].ties_by_text
+
+
+@pytest.mark.parametrize("task", PAPER)
+def test_longer_distances_are_those_of_the_start_and_of_every_population(task: str) -> None:
+    one, longer = searching(task=task)[0].cem, searching(frozenset({"x3"}), task)[0].cem
+    assert longer.mean == pytest.approx(3 * one.mean)
+    for _ in range(3):
+        points, scores = one.ask(), np.arange(one.config.population, dtype=float)
+        assert longer.ask() == pytest.approx(3 * points, rel=1e-5)
+        one.tell(points, scores)
+        longer.tell(3 * points, scores)
+    assert longer.sigma == pytest.approx(3 * one.sigma)
+
+
+def test_ties_by_text_go_to_the_program_that_is_last_in_the_alphabet() -> None:
+    search, space = searching(frozenset({"ties"}))
+    text = {0: "DEF run m( move m)", 1: "DEF run m( turnLeft m)", 2: "DEF run m( turnRight m)"}
+    space.text = lambda program: text[int(program[1]) % 3]  # type: ignore[attr-defined]
+    search.ask()
+    points = space.decoded[-1]
+    scores = np.zeros(MAZE)
+    scores[0] = 1.0  # an elite whatever its text; the other elite is one of equals
+    search.tell(scores)
+    last = max(i for i in range(1, MAZE) if i % 3 == 2)
+    expected = (1.0 + VALID_BONUS) * points[0] + VALID_BONUS * points[last]
+    assert PAPER["maze"].elites == 2
+    assert search.cem.centre == pytest.approx(expected / (1.0 + 2 * VALID_BONUS), abs=1e-6)
+
+
+def test_negative_weights_push_the_mean_away() -> None:
+    search = searching(frozenset({"negative"}))[0]
+    search.ask()
+    points = search.points.astype(float)
+    scores = np.full(MAZE, -1.0)
+    scores[0] = 1.0
+    search.tell(scores)
+    weights = np.array([1.0 + VALID_BONUS, -1.0 + VALID_BONUS])
+    assert search.cem.centre == pytest.approx(weights @ points[:2] / (weights.sum() + 1e-5), rel=1e-4)
+
+
+@needs_shipped_weights
+@pytest.mark.parametrize(("method", "rounds"), [("leaps+redraw", 200), ("leaps+stop+best+redraw", 100)])
+def test_worlds_are_drawn_again_every_hundred_iterations(method: str, rounds: int) -> None:
+    run = Run(SolveConfig("clean-house", method, seed=2))
+    first = run.objective.worlds
+    for _ in range(rounds):
+        run.step()
+    assert run.objective.worlds is first
+    run.step()
+    second = run.objective.worlds
+    assert second.count == first.count
+    assert not np.array_equal(second.markers, first.markers)
+    for _ in range(rounds - 1):
+        run.step()
+    assert run.objective.worlds is second
+    run.step()
+    assert run.objective.worlds is not second
+
+
+@needs_shipped_weights
+def test_a_search_that_redraws_continues_identically_after_it_was_saved() -> None:
+    whole, first = (Run(SolveConfig("clean-house", "leaps+redraw", seed=2)) for _ in range(2))
+    for _ in range(150):
+        whole.step()
+        first.step()
+    state = first.state()
+    assert state is not None
+    second = Run(SolveConfig("clean-house", "leaps+redraw", seed=2))
+    second.restore(state)
+    for _ in range(60):
+        expected, found = whole.step(), second.step()
+        assert np.array_equal(expected.scores, found.scores)
 
 
 # What it costs
