@@ -8,16 +8,17 @@ from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, Result, cell, is_name
 from leaps.experiments.computing import (
     ABLATION,
+    DEPENDS,
     LENGTHS,
     SEARCH_ROWS,
     SEARCHES,
     SIZES,
     SPACES,
     STEPS,
-    TRAINING_SEEDS,
     Job,
     Values,
 )
+from leaps.experiments.spaces import SEEDS as SPACE_SEEDS
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import HARD, HELD_OUT, PAPER
@@ -63,7 +64,8 @@ class Experiment:
     tasks: tuple[str, ...]
     """its columns"""
     entries: Callable[[str, str, int, bool], list[Cell]]
-    """method, task, seed, quick → the cells that make up one number of one seed"""
+    """method, task, seed, quick → the cells that make up one number of one seed; none if the method has no
+    such column"""
     compute: Callable[[Job], Values]
     needs: Callable[[Cell], tuple[Cell, ...]] = lambda cell: ()  # noqa: ARG005
     """cells whose results a cell needs"""
@@ -103,7 +105,7 @@ class Experiment:
                 f"nothing in {self.name} is drawn, and every seed says the same; expected 1, found {seeds}"
             )
         wanted = {row: seeds or (1 if quick else self.seeds(row)) for row in rows}
-        return [
+        cells = [
             entry
             for seed in range(max(wanted.values()))
             for row in rows
@@ -111,6 +113,12 @@ class Experiment:
             if seed < wanted[row]
             for entry in self.entries(row, column, seed, quick)
         ]
+        if not cells:
+            raise ValueError(
+                f"{self.name} has no cells of {', '.join(rows)} on {', '.join(columns)}; choose other methods "
+                "or tasks"
+            )
+        return cells
 
 
 def _chosen(
@@ -186,17 +194,17 @@ def _seeds_of_searches(method: str) -> int:
     if method in BASELINES:
         return SEEDS
     row = SEARCH_ROWS.get(method)
-    return TRAININGS * TRAINING_SEEDS if row and row.in_space else MANY_SEEDS
+    return TRAININGS * SPACE_SEEDS if row and row.in_space else MANY_SEEDS
 
 
 def _few_seeds(method: str) -> int:
     """Five, but five in each trained space."""
     row = SEARCH_ROWS.get(method)
-    return TRAININGS * TRAINING_SEEDS if row and row.in_space else SEEDS
+    return TRAININGS * SPACE_SEEDS if row and row.in_space else SEEDS
 
 
 def _seeds_of_reconstruction(method: str) -> int:
-    return SEEDS if method == "naive" else TRAININGS * TRAINING_SEEDS
+    return SEEDS if method == "naive" else TRAININGS * SPACE_SEEDS
 
 
 def _reconstruction(method: str, test: str, seed: int, quick: bool) -> list[Cell]:
@@ -293,6 +301,16 @@ def _table_of(task: str) -> str:
     return "tasks" if task in PAPER else "karel-hard"
 
 
+ROLLOUTS_ON_ALL = "ladder"
+"""row of the figure `rollouts` that has all its tasks; the others have only the paper's"""
+
+
+def _rollout(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    if task not in PAPER and method != ROLLOUTS_ON_ALL:
+        return []
+    return [cell("rollouts", method, task, seed, **(_quick(method) if quick else {}))]
+
+
 def _rollout_needs(one: Cell) -> tuple[Cell, ...]:
     return (cell(_table_of(one.task), one.method, one.task, one.seed, **_amount(one)),)
 
@@ -342,6 +360,16 @@ TABLES = {
             computing.step,
             _step_needs,
             _seeds_of_searches,
+        ),
+        Experiment(
+            "depends",
+            "what the return of `leaps` depends on: longer distances, details of the authors' code, the space",
+            tuple(DEPENDS),
+            tuple(PAPER),
+            lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "depends"),
+            computing.step,
+            _step_needs,
+            seeds=lambda method: SPACE_SEEDS,  # noqa: ARG005
         ),
         Experiment(
             "budget",
@@ -493,10 +521,10 @@ FIGURES = {
         ),
         Experiment(
             "rollouts",
-            "what the programs do that were found, on all ten tasks",
-            ("ladder",),
+            "states of rollouts of programs and policies, on the paper's tasks; of Ladder's also on harder ones",
+            ("drl", "drl-abs", "leaps", ROLLOUTS_ON_ALL),
             (*PAPER, *HARD),
-            _shown("rollouts", budget=QUICK_BUDGET),
+            _rollout,
             figures.rollout,
             _rollout_needs,
             _once,

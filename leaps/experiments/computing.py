@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from leaps import __version__
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.commit import commit
+from leaps.experiments.spaces import RECIPES, SEEDS, Trained, open_space
 from leaps.files import locked
 from leaps.search.ladder import IDEAS
 from leaps.tasks.task import SHARE
@@ -108,11 +109,6 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-TRAINING_SEEDS = 5
-"""searches in each trained space: seeds 0 to 4 are searches in the shipped space, 5 to 9 in that of the
-second training, and so on"""
-
-
 @dataclass(frozen=True)
 class SearchRow:
     """A row of tables that is a search for programs."""
@@ -121,6 +117,7 @@ class SearchRow:
     limit: str = ""
     """follows the task's name: how long a rollout may be"""
     space: str = "leaps"
+    """the recipe of the space that is searched"""
     max_length: int = 45
     also: tuple[tuple[int, int], ...] = ()
     """sizes of worlds at which programs have to hold besides the task's own"""
@@ -163,13 +160,20 @@ LENGTHS = {
     "leaps+-100": SearchRow("leaps+", max_length=100),
 }
 """by the tokens of the longest program that may be found"""
+DEPENDS = {
+    "leaps": SEARCHES["leaps"],
+    **{name: SearchRow(name) for name in ("leaps+x2", "leaps+x3", "leaps+ties", "leaps+redraw")},
+    "leaps+ties+negative+redraw": SearchRow("leaps+ties+negative+redraw"),
+    **{f"in-{recipe}": SearchRow("leaps", space=recipe) for recipe in RECIPES if recipe != "leaps"},
+}
+"""what the return of `leaps` depends on: longer distances, details of the authors' code, other spaces"""
 SIZES = {"ladder-sizes": SearchRow("ladder", also=((9, 9), (16, 16), (40, 40)))}
 ABLATION = {
     "ladder": SEARCHES["ladder"],
     **{name: SearchRow(name) for name in (f"ladder-{idea}" for idea in IDEAS)},
 }
 """Ladder, then Ladder without each of its ideas"""
-SEARCH_ROWS = {**SEARCHES, **STEPS, **LENGTHS, **SIZES, **ABLATION}
+SEARCH_ROWS = {**SEARCHES, **STEPS, **LENGTHS, **DEPENDS, **SIZES, **ABLATION}
 SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"}
 """rows, and the spaces that were learned with only some of the losses"""
 
@@ -183,7 +187,10 @@ def search(job: Job, worlds: int | None = None) -> Values:
 
     cell = job.cell
     row = SearchRow(job.user_method) if job.user_method else SEARCH_ROWS[cell.method]
-    space, seed = space_of(job, row.space) if row.in_space else (row.space, cell.seed)
+    seed, trained = cell.seed, None
+    if row.in_space:
+        trained, seed = space_of(job, row.space)
+    space = row.space if trained is None else trained.path
     config = SolveConfig(
         cell.task + row.limit,
         row.method,
@@ -195,6 +202,9 @@ def search(job: Job, worlds: int | None = None) -> Values:
         also=row.also,
     )
     found = _timed(lambda: solve(config).summary())
+    if trained is not None and trained.about:  # where it lies says nothing on another machine
+        found["config"]["space"] = trained.name
+        found["space"] = trained.about
     perfect = [entry["evaluations"] for entry in found["history"] if entry["score"] >= PERFECT]
     found["evaluations_to_perfect"] = perfect[0] if perfect else None
     found["history"] = thinned(found["history"])
@@ -218,29 +228,10 @@ def thinned(history: list[Values]) -> list[Values]:
     return [{name: entry[name] for name in _HISTORY} for entry in last.values()]
 
 
-def space_of(job: Job, variant: str) -> tuple[str, int]:
-    """The space that a cell searches, and the seed of its search: each training has TRAINING_SEEDS of
-    them.
-    """
-    training, seed = divmod(job.cell.seed, TRAINING_SEEDS)
-    return (variant if training == 0 else str(_trained_space(variant, training, job)), seed)
-
-
-def _trained_space(variant: str, number: int, job: Job) -> Path:
-    """The folder of a training, trained first if it is not there. A GPU takes minutes, a CPU most of a
-    day.
-    """
-    import torch
-
-    from leaps.dataset import DataConfig, make_dataset
-    from leaps.embedding.train import WEIGHTS_FILE, TrainConfig, train
-
-    folder = job.work / "spaces" / f"{variant}-{number}"
-    with locked(folder):  # several cells may need it at once
-        if not (folder / WEIGHTS_FILE).exists() or "test" not in read_about(folder / WEIGHTS_FILE):
-            data = make_dataset(DataConfig())
-            train(TrainConfig(variant, seed=number), data, folder, torch.device(job.device))
-    return folder
+def space_of(job: Job, recipe: str) -> tuple[Trained, int]:
+    """The space that a cell searches, and the seed of its search: each training has SEEDS of them."""
+    training, seed = divmod(job.cell.seed, SEEDS)
+    return open_space(recipe, training, job.work, job.device), seed
 
 
 def _timed(search: Callable[[], Values]) -> Values:
@@ -425,8 +416,8 @@ def reconstruction(job: Job) -> Values:
     program = TEST_PROGRAMS[cell.task]
     plus = cell.method.startswith(PLUS_ROWS)
     base = cell.method.replace(PLUS_ROWS, "leaps")
-    name, seed = space_of(job, SPACES.get(base, "leaps"))
-    space = Space.load(name, raw=not plus)
+    trained, seed = space_of(job, SPACES.get(base, "leaps"))
+    space = Space.load(trained.path, raw=not plus)
     found: Reconstruction
     if base.startswith("leaps-rand-"):
         config = config_for(cell.task, int(base.rpartition("-")[2]), plus)
@@ -440,6 +431,7 @@ def reconstruction(job: Job) -> Values:
         "program": space.text(found.program),
         "iterations": found.iterations,
         "evaluations_in_all": found.evaluations,
+        **({"space": {"name": trained.name, **trained.about}} if trained.about else {}),
     }
 
 

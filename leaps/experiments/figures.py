@@ -1,6 +1,17 @@
 """From a cell of a figure to its values: all that a picture or a table of programs is made of."""
 
-from leaps.experiments.computing import SEARCHES, SPACES, Job, Values, space_of
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from leaps.experiments.computing import SEARCHES, SPACES, Job, Values, best_of, space_of
+from leaps.tensors import read_about
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from leaps.karel.world import World
+    from leaps.tasks import Task
 
 TRUTHS = {
     "stair-climber": "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move turnRight move w) m)",
@@ -39,9 +50,9 @@ def trajectory(job: Job) -> Values:
     from leaps.trajectory import CLOUD, record, search_space
 
     cell = job.cell
-    space, seed = space_of(job, "leaps")
+    trained, seed = space_of(job, "leaps")
     config = SolveConfig(
-        cell.task, SEARCHES[cell.method].method, seed, budget=cell.option("budget"), space=space
+        cell.task, SEARCHES[cell.method].method, seed, budget=cell.option("budget"), space=trained.path
     )
     truth, programs = TRUTHS[cell.task], cell.option("programs", CLOUD)
     return record(config, search_space(config), truth, programs=programs).summary()
@@ -121,18 +132,23 @@ def lengths(job: Job) -> Values:
 
 
 def rollout(job: Job) -> Values:
-    """Let what was found act in the first of the worlds that it was judged on, and keep some states."""
-    from leaps.evaluate import UNSEEN_SEEDS, compile_programs
-    from leaps.karel.draw import frames_of_program, path_of
+    """Run a stored program or a trained policy in the first world that it was judged on; keep some states.
+
+    The world depends on the task and the seed only, so all methods with the same seed start in the same one.
+    """
+    from leaps.evaluate import UNSEEN_SEEDS
+    from leaps.karel.draw import frames_of_actions, path_of
+    from leaps.karel.executor import NO_ACTION
     from leaps.tasks import get
     from leaps.trajectory import spread
 
     cell, (found,) = job.cell, job.needed
-    task, program = get(cell.task), str(found.values["program"])
+    task = get(cell.task)
     start = task.worlds(1, UNSEEN_SEEDS + cell.seed).world(0)
-    states = frames_of_program(
-        start, compile_programs([program], calls=task.calls), task.horizon(), task.hooks
-    )
+    act = _act_by_program if "program" in found.values else _act_by_policy
+    padded, about = act(job, task, start)
+    taken = padded[padded != NO_ACTION]
+    states = frames_of_actions(start, taken, task.hooks)
     values = [round(float(task.value(state, start)), DIGITS) for state in states]
     # Some programs go on when all is done, until they are cut off: that is not worth a picture.
     succeeds = values[-1] == max(values) > values[0]
@@ -151,9 +167,48 @@ def rollout(job: Job) -> Values:
                 "way_columns": [column for _, column in way],
             }
         )
-    return {
-        "program": program,
-        "mean_return": found.values["return"],
-        "actions": len(states) - 1,
+    return about | {
+        "rollout_return": values[-1],
+        "actions": len(taken),
+        "taken": taken.tolist(),  # numbers of LANGUAGE.actions
         "frames": frames,
     }
+
+
+def _act_by_program(job: Job, task: "Task", start: "World") -> "tuple[NDArray[np.uint8], Values]":
+    """The actions of the needed program, padded with NO_ACTION, and what is stored about the program."""
+    from leaps.evaluate import compile_programs
+    from leaps.karel.executor import run
+    from leaps.karel.world import Worlds
+
+    found = job.needed[0].values
+    program = str(found["program"])
+    compiled = compile_programs([program], calls=task.calls)
+    rollouts = run(compiled, Worlds.stack([start]), task.horizon(), task.hooks, want_actions=True)
+    assert rollouts.actions is not None
+    return rollouts.actions[0, 0], {"program": program, **_judgement(found)}
+
+
+def _act_by_policy(job: Job, task: "Task", start: "World") -> "tuple[NDArray[np.uint8], Values]":  # noqa: ARG001
+    """The actions of the needed policy, padded with NO_ACTION, and what is stored about the policy.
+
+    Trained on another machine it may be another policy than the one that the stored result is of.
+    """
+    from leaps.baselines.policies import load_policy
+    from leaps.baselines.train import POLICY_FILE
+    from leaps.evaluate import UNSEEN_SEEDS, evaluate_policy
+
+    folder = best_of(job)
+    seed = UNSEEN_SEEDS + job.cell.seed
+    policy = load_policy(folder, job.device)
+    rollouts = evaluate_policy(policy, task, episodes=1, seed=seed, want_actions=True).rollouts
+    assert rollouts.actions is not None
+    about = read_about(folder / POLICY_FILE)
+    trained = {name: about[name] for name in ("steps", "seconds", "finished") if name in about}
+    return rollouts.actions[0, 0], {"trained": trained, **_judgement(about)}
+
+
+def _judgement(values: Mapping[str, Any]) -> Values:
+    """The mean return of a program or a policy, and what it was computed over if that is stored."""
+    judged = {"judged": values["judged"]} if "judged" in values else {}
+    return {"mean_return": values["return"], **judged}

@@ -1,0 +1,109 @@
+"""The program spaces that experiments search: the package's own, and those trained for them."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from leaps.embedding.model import VOCABULARY, ModelConfig
+from leaps.embedding.space import SHIPPED
+from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig
+from leaps.files import locked
+from leaps.tensors import read_about
+
+SEEDS = 5
+"""searches in each trained space: seeds 0 to 4 search in the first, 5 to 9 in the second, and so on"""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way to train a program space. Its first training has seed 1, as seed 0 is that of the package's."""
+
+    summary: str
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """settings of TrainConfig"""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """settings of DataConfig"""
+
+
+_SHORT: Mapping[str, Any] = {"variant": "p", "epochs": 24}
+"""a training that takes 10 to 15 minutes on a core"""
+RECIPES = {
+    **{
+        variant: Recipe(f"the training of the package's {variant}", {"variant": variant})
+        for variant in VARIANTS
+    },
+    "p24": Recipe("losses P, 24 epochs instead of 60", _SHORT),
+    "p24-beta-0.01": Recipe("KL weight 0.01 instead of 0.1", {**_SHORT, "beta": 0.01}),
+    "p24-beta-1": Recipe("KL weight 1", {**_SHORT, "beta": 1.0}),
+    "p24-kl-sum": Recipe(
+        "KL divergence summed, as in equation (1): 256 times the weight", {**_SHORT, "kl": "sum"}
+    ),
+    "p24-embedding-51": Recipe(
+        "token embedding of the authors' size", {**_SHORT, "model": ModelConfig(embedding=VOCABULARY)}
+    ),
+    "p24-complete": Recipe(
+        "programs of mean length 17.9, as in the paper", _SHORT, {"complete": True, "pool": 16, "more": 0}
+    ),
+    "p24-200k": Recipe(
+        "200,000 programs instead of 50,000, as many updates", {**_SHORT, "epochs": 6}, {"programs": 200_000}
+    ),
+}
+"""by name; the settings of the last rows differ from those of `p24` in what the summary says"""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained space."""
+
+    name: str
+    """a variant of the package, or the name of a training"""
+    file: Path
+    about: Mapping[str, Any]
+    """digest, and the judgement of the test split; empty if the space comes with the package"""
+
+    @property
+    def path(self) -> str:
+        """What `Space.load` takes."""
+        return str(self.file) if self.about else self.name
+
+
+def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
+    """A recipe's space by the number of its training, trained first if it is not there.
+
+    Number 0 of a variant of the package comes with the package. A GPU takes minutes, a CPU up to hours.
+    """
+    if recipe in VARIANTS and training == 0:
+        return Trained(recipe, SHIPPED / f"{recipe}.safetensors", {})
+    seed = training if recipe in VARIANTS else training + 1
+    name = f"{recipe}-{seed}"
+    folder = work / "spaces" / name
+    _train(RECIPES[recipe], seed, folder, device)
+    file = folder / WEIGHTS_FILE
+    test = read_about(file)["test"]
+    judged = {key: round(float(value), 4) for key, value in test.items()}
+    return Trained(name, file, {"digest": digest_of_weights(file), **judged})
+
+
+def _train(recipe: Recipe, seed: int, folder: Path, device: str) -> None:
+    import torch
+
+    from leaps.dataset import DataConfig, make_dataset
+    from leaps.embedding.train import train
+
+    with locked(folder):  # several cells may need it at once
+        if not (folder / WEIGHTS_FILE).exists() or "test" not in read_about(folder / WEIGHTS_FILE):
+            data = make_dataset(DataConfig(**recipe.data))
+            train(TrainConfig(**recipe.training, seed=seed), data, folder, torch.device(device))
+
+
+def digest_of_weights(file: Path) -> str:
+    """Sum up the weights in a file: equal weights have the same digest, whatever else the file says."""
+    from safetensors.numpy import load_file
+
+    digest = hashlib.sha256()
+    for name, tensor in sorted(load_file(file).items()):
+        digest.update(f"{name} {tensor.dtype} {tensor.shape}".encode())
+        digest.update(tensor.tobytes())
+    return digest.hexdigest()[:16]
