@@ -363,7 +363,7 @@ TABLES = {
         ),
         Experiment(
             "depends",
-            "what the return of `leaps` depends on: longer distances, details of the authors' code, the space",
+            "what the return of `leaps` depends on: distances, details of the authors' code, the space",
             tuple(DEPENDS),
             tuple(PAPER),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "depends"),
