@@ -1,0 +1,88 @@
+"""Spaces that experiments search: found where they are, trained where not, and known by their weights."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from leaps.dataset import DataConfig
+from leaps.embedding.space import SHIPPED
+from leaps.embedding.train import TrainConfig
+from leaps.experiments import computing, spaces
+from leaps.experiments.cell import cell
+from leaps.experiments.computing import Job, SearchRow, do
+from leaps.experiments.spaces import RECIPES, Recipe, digest_of_weights, open_space
+from leaps.tensors import metadata, read_about
+from tests.embedding.helpers import needs_shipped_weights
+
+TINY = Recipe(
+    "as small as can be",
+    {"variant": "p", "epochs": 1, "batch": 8, "validation_programs": 5},
+    {"programs": 40, "pool": 16, "more": 0},
+)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RECIPES, "tiny", TINY)
+
+
+@needs_shipped_weights
+def test_the_digest_is_of_the_weights_and_not_of_what_else_a_file_says(tmp_path: Path) -> None:
+    tensors = load_file(SHIPPED / "p.safetensors")
+    save_file(tensors, tmp_path / "same", metadata({"seconds": 1}))
+    name = sorted(tensors)[3]
+    tensors[name] = np.nextafter(tensors[name], np.float32(9))
+    save_file(tensors, tmp_path / "other", metadata({}))
+    digest = digest_of_weights(SHIPPED / "p.safetensors")
+    assert digest == digest_of_weights(tmp_path / "same")
+    assert digest != digest_of_weights(tmp_path / "other")
+    assert len(digest) == 16
+
+
+@needs_shipped_weights
+def test_the_packages_spaces_are_the_first_trainings_of_their_recipes(tmp_path: Path) -> None:
+    for name in ("leaps", "p", "pr", "pl"):
+        found = open_space(name, 0, tmp_path, "cpu")
+        assert (found.path, found.about) == (name, {})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_space_is_trained_once_by_its_recipe(tmp_path: Path) -> None:
+    found = open_space("tiny", 1, tmp_path, "cpu")
+    about = read_about(found.file)
+    assert about["training"]["epochs"] == 1
+    assert about["training"]["seed"] == 2  # 1 is the first training's
+    assert about["data"]["programs"] == 40
+    assert found.name == "tiny-2"
+    assert found.about["digest"] == digest_of_weights(found.file)
+    assert found.about["exact"] == round(about["test"]["exact"], 4)
+    before = found.file.stat().st_mtime_ns
+    assert open_space("tiny", 1, tmp_path, "cpu") == found
+    assert found.file.stat().st_mtime_ns == before
+    assert open_space("tiny", 0, tmp_path, "cpu").about["digest"] != found.about["digest"]
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_cell_names_the_training_that_it_searched_and_not_where_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(computing.SEARCH_ROWS, "in-tiny", SearchRow("leaps", space="tiny"))
+    one = cell("depends", "in-tiny", "maze", spaces.SEEDS + 3, budget=40)
+    values = do(Job(one, computing.search, work=tmp_path)).values
+    assert values["config"]["space"] == "tiny-2"
+    assert values["seed"] == 3
+    assert values["space"] == open_space("tiny", 1, tmp_path, "cpu").about
+    assert str(tmp_path) not in str(values)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_is_a_training_that_is_allowed(name: str) -> None:
+    recipe = RECIPES[name]
+    config, data = TrainConfig(**recipe.training), DataConfig(**recipe.data)
+    assert config.select == "behaviour"  # nothing here could judge by searching
+    if name.startswith("p24"):
+        updates = config.epochs * (data.programs * 7 // 10) / config.batch
+        assert updates == pytest.approx(24 * 35_000 / 256)
