@@ -169,6 +169,7 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
 }
 
 REPORTED["tasks"]["leaps-220"] = REPORTED["tasks"]["leaps"]
+REPORTED["depends"] = {"leaps": REPORTED["tasks"]["leaps"]}
 REPORTED["steps"] = dict.fromkeys(("leaps-220", "leaps"), REPORTED["tasks"]["leaps"])
 REPORTED["short"] = {
     method: {f"{task}~100": number for task, number in REPORTED["tasks"][method].items()}

@@ -4,18 +4,29 @@ from collections.abc import Callable, Mapping
 from statistics import fmean, median
 
 from leaps.dsl.text import parse, to_indented
+from leaps.embedding.train import VARIANTS
 from leaps.experiments.cell import Result
 from leaps.experiments.computing import BUDGET_WORLDS
-from leaps.experiments.paper import HC_EVALUATIONS, LENGTH_100, REPORTED, STUDY_INCREASES, UNSEEN_CHANGES
+from leaps.experiments.paper import (
+    HC_EVALUATIONS,
+    LENGTH_100,
+    REPORTED,
+    STUDY_INCREASES,
+    UNSEEN_CHANGES,
+    Reported,
+)
+from leaps.experiments.spaces import RECIPES
 from leaps.experiments.study import EDITS, ORIGINAL
 from leaps.experiments.table import Entry
 from leaps.karel.world import LANGUAGE
 from leaps.report import curves
 from leaps.report.charts import PALETTE
+from leaps.report.comparison import ROUNDING
 from leaps.report.contents import Contents, Section
 from leaps.report.parts import Heading, Listing, Part, Picture, Programs, Words
 from leaps.report.programs import best_program, found_of
 from leaps.report.wording import NOTHING, number, percent, program_line
+from leaps.search.leaps import DETAILS as AUTHORS_DETAILS
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks.task import SHARE
 
@@ -302,10 +313,73 @@ def _lengths(entry: Entry | None) -> str:
     return f"{fmean(one.tokens for one in found):.1f} · {fmean(one.loops for one in found):.1f}"
 
 
+WHAT = {
+    "leaps": "the row of `tasks`",
+    "leaps+x2": "all distances of the search twice as long",
+    "leaps+x3": "all distances three times as long",
+    **{f"leaps+{name}": text for name, text in AUTHORS_DETAILS.items()},
+    "leaps+ties+negative+redraw": "these three details of the authors' code",
+    "in-p": "the package's space of loss P",
+    "in-pr": "the package's space of losses P and R",
+    "in-pl": "the package's space of losses P and L",
+    **{f"in-{name}": recipe.summary for name, recipe in RECIPES.items() if name not in VARIANTS},
+}
+"""what rows of `depends` change"""
+
+
+def _lowest_as_reported(reported: Reported) -> float:
+    """The lowest mean that counts as the reported one, as marks of tables have it."""
+    return reported.mean - max(reported.deviation or 0.0, ROUNDING)
+
+
+def _depends(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
+    entries, reported = _entries(section), REPORTED["tasks"]["leaps"]
+    rows: list[tuple[str, ...]] = []
+    for method in section.experiment.methods:
+        own = {task: entry for (name, task), entry in entries.items() if name == method}
+        if not own:
+            continue
+        reached = [task for task, entry in own.items() if entry.mean >= _lowest_as_reported(reported[task])]
+        judged = {
+            key: fmean(values)
+            for key in ("exact", "behaviour")
+            if (
+                values := [
+                    one.values["space"][key]
+                    for entry in own.values()
+                    for one in entry.results
+                    if "space" in one.values
+                ]
+            )
+        }
+        rows.append(
+            (
+                f"**{method}**",
+                WHAT.get(method, NOTHING),
+                f"{100 * judged['exact']:.1f} %" if judged else NOTHING,
+                f"{judged['behaviour']:.3f}" if judged else NOTHING,
+                f"{len(reached)} of {len(own)}",
+                number(fmean(entry.mean for entry in own.values())),
+            )
+        )
+    head = ("", "change", "decoded exactly", "R_mat", "as good as the paper", "mean")
+    return [
+        Heading("What each row changes"),
+        Listing("depends, rows", head, tuple(rows)),
+        Words(
+            "Programs of the test split that a space trained for this row decodes exactly, and R_mat of all "
+            "that it decodes · tasks on which the mean is at least the paper's minus its deviation · mean over "
+            "tasks. Rows `in-p24-…` change one setting of the training `p24`.",
+            small=True,
+        ),
+    ]
+
+
 _DETAILS: Mapping[str, Callable[[Section, Contents], list[Part]]] = {
     "reconstruction": _reconstruction,
     "budget": _budget,
     "unseen": _unseen,
     "debugging": _debugging,
     "length": _length,
+    "depends": _depends,
 }

@@ -41,7 +41,18 @@ UNEXPLAINED_INTRODUCTION = "Entries that differ from the reported number and hav
 DRAWS = "1,000 fresh draws"
 """how results that do not say it were judged"""
 EXACT = "exact, "
-JUDGED = ("tasks", "steps", "budget", "held-out", "short", "unseen", "debugging", "length", "karel-hard")
+JUDGED = (
+    "tasks",
+    "steps",
+    "depends",
+    "budget",
+    "held-out",
+    "short",
+    "unseen",
+    "debugging",
+    "length",
+    "karel-hard",
+)
 """experiments whose columns are tasks at their own size"""
 
 
