@@ -115,8 +115,8 @@ class Experiment:
         ]
         if not cells:
             raise ValueError(
-                f"{self.name} has no cells of {', '.join(rows)} on {', '.join(columns)}; choose other methods "
-                "or tasks"
+                f"{self.name} has no cells of {', '.join(rows)} on {', '.join(columns)}; "
+                "choose other methods or tasks"
             )
         return cells
 
@@ -521,7 +521,7 @@ FIGURES = {
         ),
         Experiment(
             "rollouts",
-            "states of rollouts of programs and policies, on the paper's tasks; of Ladder's also on harder ones",
+            "states of rollouts of programs and policies on the paper's tasks, and of Ladder's on all ten",
             ("drl", "drl-abs", "leaps", ROLLOUTS_ON_ALL),
             (*PAPER, *HARD),
             _rollout,

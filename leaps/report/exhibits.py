@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from leaps.dsl.text import parse, to_indented
+from leaps.experiments.catalogue import FIGURES
 from leaps.experiments.cell import Result
 from leaps.experiments.paper import INTERPOLATIONS, LONGEST_PROGRAM, MEAN_LENGTH, TRAJECTORIES
 from leaps.explore import LatentMap
@@ -198,38 +199,55 @@ def _histogram(shown: Shown) -> list[Part]:
 
 
 def _rollouts(shown: Shown) -> list[Part]:
+    drawn = any("program" not in result.values for result in shown.values())
     parts: list[Part] = [
         Words(
-            "For each task the program that `ladder` found with its first seed, in the first of its held-out "
-            "worlds. The return is below each state; the path is what Karel walked since the state before."
+            "For each task the first stored seed of each method, in the first held-out world of that seed: "
+            "methods with the same seed start in the same world. Below each state are the actions so far and "
+            "the return; the path is what Karel walked since the state before."
+            + (" Policies draw their actions at random." if drawn else "")
         )
     ]
-    for (_, task), result in shown.items():
-        values = result.values
-        frames = [strip.frame_of(frame, _caption(frame)) for frame in values["frames"]]
-        label = f"{task}: states of a rollout, from the start until it earns no more"
-        total, last = int(values["actions"]), int(values["frames"][-1]["actions"])
-        end = f", of which those after the first {last:,} earn nothing more" if total > last else ""
-        parts += [
-            Heading(task),
-            Words(
-                f"Mean return {number(float(values['mean_return']))} on 1,000 worlds. Here it takes "
-                f"{total:,} actions{end}."
-            ),
-            Picture(
-                f"rollouts-{task}",
-                label,
-                lambda format, frames=frames, label=label: strip.draw_strip(frames, label, format),  # type: ignore[misc]
-                strip.PALETTE,
-            ),
-            Code(to_indented(parse(str(values["program"]), LANGUAGE)).rstrip()),
-        ]
+    for task in FIGURES["rollouts"].tasks:
+        entries = {method: result for (method, column), result in shown.items() if column == task}
+        if entries:
+            parts.append(Heading(task))
+        for method, result in entries.items():
+            parts += _strip(method, task, result.values)
     return parts
+
+
+def _strip(method: str, task: str, values: Mapping[str, Any]) -> list[Part]:
+    """One rollout: its caption, its picture, and the program if a program acts."""
+    frames = [strip.frame_of(frame, _caption(frame)) for frame in values["frames"]]
+    label = f"states of a rollout of {method} on {task}"
+    total, last = int(values["actions"]), int(values["frames"][-1]["actions"])
+    end = f", of which those after the first {last:,} earn nothing more" if total > last else ""
+    judged = f" ({values['judged']})" if "judged" in values else ""
+    parts: list[Part] = [
+        Words(
+            f"`{method}`: return {number(float(values['rollout_return']))} in this rollout, "
+            f"{_actions(total)}{end}. Mean return {number(float(values['mean_return']))}{judged}."
+        ),
+        Picture(
+            f"rollouts-{method}-{task}",
+            label,
+            lambda format: strip.draw_strip(frames, label, format),
+            strip.PALETTE,
+        ),
+    ]
+    if "program" in values:
+        parts.append(Code(to_indented(parse(str(values["program"]), LANGUAGE)).rstrip()))
+    return parts
+
+
+def _actions(count: int) -> str:
+    return f"{count:,} action{'' if count == 1 else 's'}"
 
 
 def _caption(frame: Mapping[str, Any]) -> str:
     actions = int(frame["actions"])
-    text = "start" if actions == 0 else f"{actions:,} action{'s' if actions > 1 else ''}"
+    text = "start" if actions == 0 else _actions(actions)
     return f"{text} · {number(float(frame['value']))}"
 
 

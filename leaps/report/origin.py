@@ -42,7 +42,8 @@ def commands_of(experiment: Experiment, rows: Rows) -> tuple[str, ...]:
         quick = not all(is_full(experiment, cell) for cell in cells)
         seeds = 1 + max(cell.seed for cell in cells)
         options: list[str] = []
-        if set(row) != set(experiment.tasks):
+        columns = {task for task in experiment.tasks if experiment.entries(method, task, 0, quick)}
+        if set(row) != columns:
             options += ["--tasks", ",".join(row)]
         if seeds != (1 if quick else experiment.seeds(method)):
             options += ["--seeds", str(seeds)]

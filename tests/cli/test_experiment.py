@@ -124,7 +124,8 @@ def test_a_figure_is_kept_and_says_what_draws_it(leaps: Leaps, tmp_path: Path) -
 
 
 def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> None:
-    told = leaps("experiment", "rollouts", "--tasks", "maze", "--quick", "--jobs", 1, "--json").json
+    words = ("rollouts", "--methods", "ladder", "--tasks", "maze", "--quick")
+    told = leaps("experiment", *words, "--jobs", 1, "--json").json
     assert (told["computed"], told["failures"]) == (2, {})
     found = json.loads((tmp_path / "results/tasks/ladder/maze-budget=2000-0.json").read_text())
     shown = json.loads((tmp_path / told["files"][0]).read_text())

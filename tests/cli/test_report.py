@@ -181,7 +181,12 @@ def test_figures_are_drawn_beside_the_tables(leaps: Leaps, store: Store, tmp_pat
     all_shown(store.folder)
     told = leaps("report", "--json").json
     assert told["experiments"][:3] == ["tasks", "karel-hard", "latent-map"]
-    for name in ("latent-map", "cem-trajectory-leaps+-stair-climber", "data-histogram", "rollouts-maze"):
+    for name in (
+        "latent-map",
+        "cem-trajectory-leaps+-stair-climber",
+        "data-histogram",
+        "rollouts-leaps-maze",
+    ):
         for suffix in ("svg", "png"):
             assert f"docs/figures/{name}.{suffix}" in told["files"]
             assert (tmp_path / "docs" / "figures" / f"{name}.{suffix}").exists()

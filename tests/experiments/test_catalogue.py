@@ -97,8 +97,13 @@ def test_every_row_and_column_has_cells_of_its_own(name: str) -> None:
         cells = experiment.cells(seeds=1, quick=quick)
         assert len(cells) == len(set(cells))
         assert {(one.method, one.task) for one in cells} == {
-            (method, task) for method in experiment.methods for task in experiment.tasks
+            (method, task)
+            for method in experiment.methods
+            for task in experiment.tasks
+            if experiment.entries(method, task, 0, quick)
         }
+        assert {one.method for one in cells} == set(experiment.methods)
+        assert {one.task for one in cells} == set(experiment.tasks)
         assert {one.experiment for one in cells} == {name}
 
 
@@ -126,6 +131,18 @@ def test_rollouts_are_of_the_programs_in_the_tables() -> None:
             table = "karel-hard" if one.task in HARD else "tasks"
             assert needed in TABLES[table].cells([one.method], [one.task], 1, quick)
     assert FIGURES["rollouts"].tasks == (*PAPER, *HARD)
+
+
+def test_only_ladder_has_rollouts_of_harder_tasks() -> None:
+    rollouts = FIGURES["rollouts"]
+    for quick in (False, True):
+        cells = rollouts.cells(tasks=["maze", "snake"], quick=quick)
+        assert [(one.method, one.task) for one in cells] == [
+            ("drl", "maze"), ("drl-abs", "maze"), ("leaps", "maze"), ("ladder", "maze"), ("ladder", "snake"),
+        ]  # fmt: skip
+        with pytest.raises(ValueError, match="rollouts has no cells of drl, leaps on snake; choose other"):
+            rollouts.cells(["leaps", "drl"], ["snake"], quick=quick)
+    assert len(rollouts.cells()) == 3 * len(PAPER) + len(rollouts.tasks)
 
 
 def test_rows_come_in_the_tables_order_whatever_the_order_asked_for() -> None:

@@ -1,6 +1,7 @@
 """A cell of a figure holds what its picture is drawn from: the same twice, and no more than it needs."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,18 @@ import numpy as np
 import pytest
 import torch
 
+from leaps.baselines.policies import load_policy
 from leaps.dataset import DataConfig, make_dataset
 from leaps.dsl.text import parse, to_line
 from leaps.embedding.space import Space
-from leaps.evaluate import UNSEEN_SEEDS, compile_programs, evaluate
+from leaps.evaluate import UNSEEN_SEEDS, compile_programs, evaluate, evaluate_policy
 from leaps.experiments.catalogue import FIGURES, get_experiment
 from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import Job, do
 from leaps.experiments.figures import FRAMES, TRUTHS
 from leaps.experiments.paper import INTERPOLATIONS
 from leaps.explore import interpolate, latent_map
-from leaps.karel.draw import frames_of_program, path_of
+from leaps.karel.draw import frames_of_actions, frames_of_program, path_of
 from leaps.karel.world import LANGUAGE, World
 from leaps.search.solve import SolveConfig
 from leaps.tasks import get
@@ -139,6 +141,9 @@ def test_a_rollout_is_that_of_the_program_in_a_world_that_it_was_judged_on() -> 
     start = task.worlds(1, UNSEEN_SEEDS + 2).world(0)
     states = frames_of_program(start, compile_programs([program]), task.horizon(), task.hooks)
     assert (found["program"], found["mean_return"], found["actions"]) == (program, 0.75, len(states) - 1)
+    assert found["rollout_return"] == 1.0
+    replayed = frames_of_actions(start, found["taken"], task.hooks)
+    assert list(map(str, replayed)) == list(map(str, states))
     assert len(found["frames"]) == FRAMES
     assert [found["frames"][i]["actions"] for i in (0, -1)] == [0, len(states) - 1]
     before = 0
@@ -149,6 +154,68 @@ def test_a_rollout_is_that_of_the_program_in_a_world_that_it_was_judged_on() -> 
         assert way == path_of(states[before : at + 1])
         before = at
     assert [found["frames"][i]["value"] for i in (0, -1)] == [round(task.value(start, start), 4), 1.0]
+
+
+def ready(one: Cell, work: Path) -> Job:
+    """A job whose needed cells are computed."""
+    experiment = get_experiment(one.experiment)
+    needed = [
+        Job(other, get_experiment(other.experiment).compute, work=work) for other in experiment.needs(one)
+    ]
+    done = tuple(replace(job, result=do(job)) for job in needed)
+    return Job(one, experiment.compute, done, None, work)
+
+
+LITTLE = {"steps": 3000, "judged": 20}
+
+
+@pytest.mark.parametrize("method", ["drl", "drl-abs"])
+def test_the_rollout_of_a_policy_is_consistent(method: str, tmp_path: Path) -> None:
+    job = ready(cell("rollouts", method, "maze", 3, **LITTLE), tmp_path)
+    found, trained = do(job).values, job.needed[0].values
+    assert "program" not in found
+    assert (found["mean_return"], found["judged"]) == (trained["return"], "20 fresh draws")
+    assert found["trained"] == {name: trained[name] for name in ("steps", "seconds")}
+    task, frames = get("maze"), found["frames"]
+    first, last = (World.of(frames[i]["rows"], *frames[i]["karel"]) for i in (0, -1))
+    replayed = frames_of_actions(first, found["taken"][: frames[-1]["actions"]])
+    assert str(replayed[-1]) == str(last)
+    start = task.worlds(1, UNSEEN_SEEDS + 3).world(0)  # knows the exits, which no picture shows
+    states = frames_of_actions(start, found["taken"], task.hooks)
+    assert found["actions"] == len(found["taken"]) == len(states) - 1 > 0
+    for frame in frames:
+        assert str(World.of(frame["rows"], *frame["karel"])) == str(states[frame["actions"]])
+        assert frame["value"] == round(task.value(states[frame["actions"]], start), 4)
+    assert found["rollout_return"] == round(task.value(states[-1], start), 4) == frames[-1]["value"]
+    policy = load_policy(job.needed[0].folder)
+    judged = evaluate_policy(policy, task, episodes=1, seed=UNSEEN_SEEDS + 3)
+    assert found["rollout_return"] == round(judged.returns[0, 0], 4)
+    assert found["actions"] == judged.rollouts.steps[0, 0]
+
+
+def test_a_missing_policy_is_trained_again(tmp_path: Path) -> None:
+    job = ready(cell("rollouts", "drl-abs", "maze", **LITTLE), tmp_path)
+    before = dict(do(job).values)
+    shutil.rmtree(job.needed[0].folder)
+    again = dict(do(job).values)
+    assert before.pop("trained")["steps"] == again.pop("trained")["steps"]
+    assert again == before
+
+
+def test_all_methods_start_in_the_same_world(tmp_path: Path) -> None:
+    starts: dict[str, Any] = {}
+    for method in FIGURES["rollouts"].methods:
+        options = LITTLE if method.startswith("drl") else {}
+        one = cell("rollouts", method, "maze", 1, **options)
+        if options:
+            found: Any = do(ready(one, tmp_path)).values
+        else:
+            (needed,) = FIGURES["rollouts"].needs(one)
+            program = "DEF run m( move m)"
+            found = values_of(one, came_to(needed, program=program, **{"return": 0.0}))
+        starts[method] = found["frames"][0]["rows"], found["frames"][0]["karel"]
+    expected = get("maze").worlds(1, UNSEEN_SEEDS + 1).world(0)
+    assert starts == dict.fromkeys(FIGURES["rollouts"].methods, (expected.rows(), list(expected.place)))
 
 
 def test_what_a_program_does_when_all_is_done_is_not_shown() -> None:

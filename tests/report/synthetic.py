@@ -156,7 +156,10 @@ def shown_values(one: Cell, seed: int = 0) -> dict[str, Any]:
             start = {"actions": 0, "value": 0.0, "rows": grid, "karel": [1, 1, 1], "way_rows": [1]}
             end = {"actions": 2, "value": 1.0, "rows": grid, "karel": [1, 3, 1], "way_rows": [1, 1, 1]}
             frames = [start | {"way_columns": [1]}, end | {"way_columns": [1, 2, 3]}]
-            return {"program": LONG, "mean_return": 0.9375, "actions": 7, "frames": frames}
+            values = {"mean_return": 0.9375, "rollout_return": 1.0, "actions": 7, "taken": [0] * 7}
+            if one.method.startswith("drl"):
+                return values | {"trained": {"steps": 9}, "frames": frames}
+            return values | {"program": LONG, "judged": "exact, all 9 states", "frames": frames}
     raise ValueError(f"no figure is called {one.experiment}")
 
 

@@ -192,7 +192,7 @@ def test_a_figure_is_there_only_if_its_cells_are(tmp_path: Path) -> None:
     assert contents.experiments == ["rollouts"]
     (found,) = contents.exhibits
     assert list(found.shown) == [("ladder", "maze"), ("ladder", "snake")]  # in the experiment's order
-    assert found.origin.commands == ("leaps experiment rollouts --tasks maze,snake",)
+    assert found.origin.commands == ("leaps experiment rollouts --methods ladder --tasks maze,snake",)
     assert found.origin.seconds == 60
 
 

@@ -115,14 +115,19 @@ def test_a_figure_has_its_files_and_both_documents_show_it(tmp_path: Path) -> No
     store = all_shown(tmp_path / "r")
     documents = documents_of(gather(store), tmp_path)
     names = {one.file.name for one in documents}
-    for name in ("latent-map", "cem-trajectory-leaps+-four-corner", "data-histogram", "rollouts-snake"):
+    for name in (
+        "latent-map",
+        "cem-trajectory-leaps+-four-corner",
+        "data-histogram",
+        "rollouts-ladder-snake",
+    ):
         assert {f"{name}.svg", f"{name}.png"} <= names
     assert not any(name.startswith(("evolution", "interpolation")) for name in names)
     by_name = {
         one.file.name: one.content.decode() for one in documents if one.file.suffix in (".md", ".html")
     }
-    assert "](figures/rollouts-snake.svg)" in by_name["reproduction.md"]
-    assert "rollouts-snake: snake: states of a rollout" in by_name["reproduction.html"]
+    assert "](figures/rollouts-ladder-snake.svg)" in by_name["reproduction.md"]
+    assert "rollouts-ladder-snake: states of a rollout of ladder on snake" in by_name["reproduction.html"]
     write(documents)
     assert all(one.up_to_date for one in documents_of(gather(store), tmp_path))
 

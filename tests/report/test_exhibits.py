@@ -13,7 +13,8 @@ from leaps.experiments.cell import Result, cell
 from leaps.experiments.store import Store
 from leaps.report.contents import Exhibit, gather
 from leaps.report.exhibits import parts_of
-from leaps.report.parts import Code, Heading, Listing, Part, Words, pictures_of
+from leaps.report.parts import Code, Heading, Listing, Part, Picture, Words, pictures_of
+from leaps.tasks import PAPER
 from tests.report.synthetic import LONG, all_shown, keep_shown, shown_values
 
 
@@ -172,15 +173,53 @@ def test_a_histogram_says_mean_and_longest_beside_the_papers(tmp_path: Path) -> 
     )
 
 
-def test_a_rollout_has_its_strip_and_its_program(tmp_path: Path) -> None:
+def test_every_rollout_has_its_strip_and_programs_are_shown(tmp_path: Path) -> None:
     parts = parts_of(exhibit(tmp_path, "rollouts"))
     tasks = [part.text for part in parts if isinstance(part, Heading)]
-    assert [picture.name for picture in pictures_of(parts)] == [f"rollouts-{task}" for task in tasks]
     assert tasks == list(FIGURES["rollouts"].tasks)
+    assert [picture.name for picture in pictures_of(parts)] == [
+        f"rollouts-{method}-{task}"
+        for task in tasks
+        for method in (("drl", "drl-abs", "leaps", "ladder") if task in PAPER else ("ladder",))
+    ]
     assert words(pictures_of(parts)[0].draw("svg")) == ["start · 0.00", "2 actions · 1.00"]
-    assert "Here it takes 7 actions, of which those after the first 2 earn nothing more." in told(parts)
     codes = [part.text for part in parts if isinstance(part, Code)]
-    assert codes == ["DEF run m(\n  WHILE c( noMarkersPresent c) w(\n    turnRight\n    move\n  w)\nm)"] * 10
+    assert codes == ["DEF run m(\n  WHILE c( noMarkersPresent c) w(\n    turnRight\n    move\n  w)\nm)"] * 16
+    assert "Policies draw their actions at random." in told(parts)
+
+
+def test_captions_of_rollouts_are_those_of_the_methods_that_are_there(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for method, task in (("ladder", "snake"), ("ladder", "maze"), ("drl", "maze"), ("leaps", "top-off")):
+        keep_shown(store, cell("rollouts", method, task))
+    (found,) = gather(store).exhibits
+    _, *parts = parts_of(found)
+    end = "return 1.00 in this rollout, 7 actions, of which those after the first 2 earn nothing more."
+    exact = "Mean return 0.94 (exact, all 9 states)."
+    assert [(type(part), getattr(part, "text", "")) for part in parts if not isinstance(part, Code)] == [
+        (Heading, "top-off"),
+        (Words, f"`leaps`: {end} {exact}"),
+        (Picture, ""),
+        (Heading, "maze"),
+        (Words, f"`drl`: {end} Mean return 0.94."),
+        (Picture, ""),
+        (Words, f"`ladder`: {end} {exact}"),
+        (Picture, ""),
+        (Heading, "snake"),
+        (Words, f"`ladder`: {end} {exact}"),
+        (Picture, ""),
+    ]
+    kinds = [type(part) for part in parts]
+    assert [kinds[i + 1 : i + 2] for i, kind in enumerate(kinds) if kind is Picture] == [
+        [Code], [Words], [Code], [Code],
+    ]  # fmt: skip
+
+
+def test_random_actions_are_mentioned_only_beside_policies(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    keep_shown(store, cell("rollouts", "leaps", "maze"))
+    (found,) = gather(store).exhibits
+    assert "at random" not in told(parts_of(found))
 
 
 @pytest.mark.parametrize(

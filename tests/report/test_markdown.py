@@ -89,7 +89,7 @@ def test_figures_have_pictures_tables_of_programs_and_commands(tmp_path: Path) -
     head = "| iteration | return | on 1,000 held-out worlds | best program of the population |"
     assert f"{head}\n| --- | ---: | ---: | --- |\n" in text
     assert "| 2 (converged) | 1.00 | 0.88 | `DEF run m( WHILE" in text
-    assert "\n### snake\n\nMean return 0.94" in text
+    assert "\n### snake\n\n`ladder`: return 1.00 in this rollout" in text
     assert "```\nleaps experiment interpolation\n```" in text
     for table in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         assert len({line.count("|") for line in table.splitlines()}) == 1

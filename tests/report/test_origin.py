@@ -73,6 +73,16 @@ def test_the_commands_make_what_is_there() -> None:
     assert {one for command in commands(TASKS, cells) for one in cells_of(command)} == set(cells)
 
 
+def test_a_row_that_has_some_columns_only_needs_no_option_for_them() -> None:
+    rollouts = EXPERIMENTS["rollouts"]
+    for quick, option in ((False, ""), (True, " --quick")):
+        cells = rollouts.cells(["leaps", "ladder"], quick=quick)
+        assert commands(rollouts, cells) == (f"leaps experiment rollouts --methods leaps,ladder{option}",)
+    assert commands(rollouts, rollouts.cells(["leaps"], ["maze"])) == (
+        "leaps experiment rollouts --methods leaps --tasks maze",
+    )
+
+
 def test_a_missing_seed_is_made_again() -> None:
     (one,) = commands(TASKS, [cell("tasks", "drl", "maze", 6)])
     assert cell("tasks", "drl", "maze", 6) in cells_of(one)
@@ -100,6 +110,7 @@ def test_full_cells_are_full_and_quick_ones_are_not(name: str) -> None:
         cell("generalization", "leaps", "maze", size="100x100", budget=2_000),
         cell("tasks", "unheard-of", "maze"),
         cell("tasks", "drl", "snake"),
+        cell("rollouts", "leaps", "snake"),
     ],
 )
 def test_what_is_no_part_of_a_table(one: Cell) -> None:
