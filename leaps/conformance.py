@@ -117,7 +117,9 @@ def _interpreted(
     world = start.clone()
     course = task.play(program, world, horizon) if task else Run(program, world, horizon, calls=calls)
     actions = "".join(LETTERS[step.action] for step in course)
-    return Observed(actions, course.outcome, world, task.value(world, start) if task else None)
+    return Observed(
+        actions, course.outcome, world, task.return_after(world, start, course.steps) if task else None
+    )
 
 
 RUNNERS = {"executor": _executed, "interpreter": _interpreted}

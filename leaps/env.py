@@ -5,8 +5,9 @@
     env = gymnasium.make("Karel/Maze-v0", observation="perceptions")
     many = gymnasium.make_vec("Karel/Maze-v0", num_envs=1024, observation="grid", size=(8, 8))
 
-A step's reward is the change in the task's value (before the first step it counts as 0), so the rewards of an
-episode add up to its return. `terminated`: the task is decided. `truncated`: the horizon is reached.
+A step's reward is the change in the task's value (before the first step it counts as 0), minus the task's
+cost per action, if any. So the rewards of an episode add up to its return. `terminated`: the task is decided.
+`truncated`: the horizon is reached.
 """
 
 import operator

@@ -39,11 +39,15 @@ def _advance_range(
     first: int,
     last: int,
 ) -> None:
-    """Do one action in each active world of first..last-1. If blind, a turn can't change the task's value."""
+    """Do one action in each active world of first..last-1. If blind, a turn can't change the task's value.
+
+    values: the return of each rollout if it ended now.
+    """
     width = worlds.ground.shape[2]
     cells = worlds.ground.shape[1] * width
     flat, ahead = flatten(worlds), strides(width)
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
+    cost = hooks.cost
     arriving = events | MOVED  # changes that may have brought Karel onto an exit
     for number in range(first, last):
         rewards[number] = 0.0
@@ -65,7 +69,7 @@ def _advance_range(
         flat.pose[number * 3 + 1] = (position - base) % np.uint64(width)
         flat.pose[number * 3 + 2] = heading
         steps[number] += 1
-        if change != NOTHING or (heading != faced and not blind) or steps[number] == 1:
+        if change != NOTHING or (heading != faced and not blind) or steps[number] == 1 or cost > 0.0:
             world = world_at(worlds, number)
             if change & events:
                 terminated[number] = react(world, change, row, column)
@@ -73,7 +77,7 @@ def _advance_range(
                 position = base + np.uint64(flat.pose[number * 3] * width + flat.pose[number * 3 + 1])
             if change & arriving and flat.ground[position] == EXIT:
                 terminated[number] = True
-            worth = value(world, world_at(starts, number))
+            worth = value(world, world_at(starts, number)) - cost * steps[number]
             rewards[number] = worth - values[number]
             values[number] = worth
         truncated[number] = steps[number] >= horizon and not terminated[number]

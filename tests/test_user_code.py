@@ -162,9 +162,9 @@ def test_nothing_but_numbers_is_put_behind_a_file(corridor: Path) -> None:
     trace = corridor.parent / "imported"
     other = written(corridor.parent, f"open({str(trace)!r}, 'w').close()\n", "other.py")
     for name in ("corridor~1/../other.py:A", f"corridor~:{other}:A", f"{other}:A", f"{corridor}:CORRIDOR"):
-        with pytest.raises(ValueError, match=r"unknown task|expected a number of actions after ~"):
+        with pytest.raises(ValueError, match=r"unknown task|expected a number of actions, .* after ~"):
             named(name, own)
-        with pytest.raises(ValueError, match=r"unknown task|expected a number of actions after ~"):
+        with pytest.raises(ValueError, match=r"unknown task|expected a number of actions, .* after ~"):
             full_name(name, own)
     assert not trace.exists()
 

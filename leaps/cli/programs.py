@@ -47,7 +47,8 @@ def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
     as [b]--task[/b].
 
     Append [b]~100[/b] to a name to limit rollouts to 100 actions, or [b]~220calls[/b] to stop programs
-    after 220 internal calls, as the paper authors' interpreter does.
+    after 220 internal calls, as the paper authors' interpreter does. Append [b]~cost[/b] to subtract 0.0001
+    from the return for every action, as the published returns of KAREL-LONG do.
     """
     initial = {name: task.worlds(1, seed).world(0) for name, task in tasks.TASKS.items()}
     if json_:
@@ -321,7 +322,7 @@ def play(shown: Program | Policy, result: Evaluation) -> None:
     pause = min(0.15, LONGEST_SHOW / len(frames))
     with Live(console=out, auto_refresh=False, transient=True) as live:
         for step, world in enumerate(frames):
-            value = result.task.value(world, frames[0])
+            value = result.task.return_after(world, frames[0], step)
             line = Text(f"step {step} of {len(frames) - 1}   value {value:.2f}", "dim")
             live.update(Group(to_text(world), line), refresh=True)
             time.sleep(pause)
@@ -366,7 +367,7 @@ def trace(
         out.print(to_text(start))
     for number, step in enumerate(_steps_of(course), start=1):
         path = [*(" ".join(head_tokens(statement)) for statement in step.path), step.statement.name]
-        value = wanted.value(world, start)
+        value = wanted.return_after(world, start, number)
         if json_:
             recorded.append(
                 {
@@ -374,14 +375,14 @@ def trace(
                     "action": step.statement.name,
                     "path": path,
                     "tests": tests_of(step.tests),
-                    "value": float(value),
+                    "value": value,
                     "grid": world.rows(),
                     "agent": agent_of(world),
                 }
             )
         else:
             print_step(number, path, tests_of(step.tests), world, value)
-    value = float(wanted.value(world, start))
+    value = wanted.return_after(world, start, course.steps)
     if json_:
         print_json(
             {

@@ -65,12 +65,14 @@ class Hooks(NamedTuple):
     """address of a native function of type REACT_TYPE"""
     value: int
     """address of a native function of type VALUE_TYPE"""
+    cost: float
+    """subtracted from the value for every action"""
 
 
 @cache
 def no_task() -> Hooks:
     """Let worlds be worlds."""
-    return Hooks(0, address_of(_never, REACT_TYPE), address_of(_worthless, VALUE_TYPE))
+    return Hooks(0, address_of(_never, REACT_TYPE), address_of(_worthless, VALUE_TYPE), 0.0)
 
 
 def _never(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
@@ -95,7 +97,7 @@ class Rollouts:
     steps: NDArray[np.int32]
     """[programs, worlds] actions taken"""
     returns: NDArray[np.float64] | None = None
-    """[programs, worlds] the task's value at the end"""
+    """[programs, worlds] the task's value at the end, minus its cost per action"""
     actions: NDArray[np.uint8] | None = None
     """[programs, worlds, horizon] what was done; filled up with NO_ACTION"""
     covered: NDArray[np.uint64] | None = None
@@ -260,7 +262,7 @@ def _run_range(
         if track:
             covered[program, number] = looked_at
         if returns.size > 0:
-            returns[program, number] = value(world, world_at(worlds, start))
+            returns[program, number] = value(world, world_at(worlds, start)) - hooks.cost * taken
         if race:
             tried[program] = number + 1
             earned += returns[program, number]

@@ -170,7 +170,7 @@ class Recording:
     pose: NDArray[np.int64]
     """[steps, 3] after each"""
     value: NDArray[np.float64]
-    """[steps] after each"""
+    """[steps] after each; the return if the rollout ended there"""
     codes: NDArray[np.uint8]
     """[steps + 1] what was perceived before each, and at the end"""
     changes: NDArray[np.int64]
@@ -233,7 +233,7 @@ def _record_all(
                 changes[changed, 2], changes[changed, 3] = cell % width, now
                 changed += 1
         pose[step, 0], pose[step, 1], pose[step, 2] = world.pose[0], world.pose[1], world.pose[2]
-        values[step] = value(world, start)
+        values[step] = value(world, start) - hooks.cost * (step + 1)
     codes[len(actions)] = perceive(ground, markers, ahead, position, heading)
     return changes[:changed].copy()
 

@@ -20,7 +20,7 @@ from leaps.tasks.seeder import SEEDER
 from leaps.tasks.seesaw import SEESAW
 from leaps.tasks.snake import SNAKE
 from leaps.tasks.stair_climber import STAIR_CLIMBER
-from leaps.tasks.task import CALLS, LIMIT, SHARE, Task
+from leaps.tasks.task import CALLS, COST, LIMIT, SHARE, Task
 from leaps.tasks.top_off import TOP_OFF
 from leaps.tasks.up_n_down import UP_N_DOWN
 from leaps.tasks.wall_avoider import WALL_AVOIDER
@@ -45,8 +45,9 @@ def get(name: str) -> Task:
 
     Either way, `top-off@0.25` draws from a quarter of its configurations only, and in `top-off~100` a rollout
     takes at most 100 actions. `top-off~220calls` runs programs with the limit of the paper authors'
-    interpreter: 220 internal calls. A file is imported, so this is for names that come from whoever runs the
-    program; `named` is for all others.
+    interpreter: 220 internal calls. In `seesaw~cost` every action costs 0.0001, as in the published
+    returns of KAREL-LONG. Variants can be combined, as in `seesaw~100~cost`. A file is imported, so this is
+    for names that come from whoever runs the program; `named` is for all others.
     """
     found = split_name(name)
     if found is None:
@@ -101,7 +102,7 @@ def plain_name(name: str) -> tuple[str, dict[str, str]]:
 def full_name(name: str, own: Mapping[str, str]) -> str:
     """Write a name that `named` takes as `get` takes it, in another process too."""
     plain, changes = _split_changes(name)
-    named(name, own)  # so that nothing but numbers is put behind a file
+    named(name, own)  # so that nothing but valid changes is put behind a file
     return own.get(plain, plain) + "".join(sign + value for sign, value in changes)
 
 
@@ -111,23 +112,29 @@ def _letters(name: str) -> str:
 
 
 def _split_changes(name: str) -> tuple[str, list[tuple[str, str]]]:
-    """Split `top-off@0.25~100` into the task's name and what is to be different."""
+    """Split `top-off@0.25~100~cost` into the task's name and what is to be different."""
     whole = name
     name, *rest = re.split(f"([{SHARE}{LIMIT}])", whole)
-    signs = rest[::2]
+    changes = list(zip(rest[::2], rest[1::2], strict=True))
+    signs = [sign + COST if value == COST else sign for sign, value in changes]
     if len(set(signs)) < len(signs):
-        raise ValueError(f"expected {SHARE} and {LIMIT} once each at most, found {whole!r}")
-    return name, list(zip(signs, rest[1::2], strict=True))
+        raise ValueError(
+            f"expected {SHARE}, a limit after {LIMIT}, and {LIMIT}{COST} once each at most, found {whole!r}"
+        )
+    return name, changes
 
 
 def _changed(task: Task, changes: list[tuple[str, str]]) -> Task:
     for sign, value in changes:
         if sign == SHARE:
             task = task.seen(_number(value, float, "share of configurations", sign))
+        elif value == COST:
+            task = task.with_cost()
         elif value.endswith(CALLS):
             task = task.within_calls(_number(value, _whole_calls, "number of calls", sign))
         else:
-            task = task.within(_number(value, _whole, "number of actions", sign))
+            what = f"number of actions, a number of calls such as 220{CALLS}, or {COST!r}"
+            task = task.within(_number(value, _whole, what, sign))
     return task
 
 

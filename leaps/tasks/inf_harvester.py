@@ -13,7 +13,7 @@ are cells, 392, can be expected in all: each pick pays 1/392, and the 392nd ends
 
 Often fewer markers grow, so that a Karel that picks up all of them earns 0.98 on average. Putting a marker
 changes nothing here. In the published code Karel may put its own markers, which don't count when they are
-picked. The published return also subtracts 0.0001 for every action.
+picked. The published return also subtracts 0.0001 for every action, as `inf-harvester~cost` does.
 """
 
 import numpy as np

@@ -12,6 +12,7 @@ pays 1/64; the 64th ends the rollout. Putting a marker changes nothing.
     # # # # # # # # # # # # # # # #
 
 The published return also subtracts 0.0001 for every action; this one doesn't, so that 1 can be reached.
+`seesaw~cost` does.
 """
 
 import numpy as np

@@ -40,9 +40,13 @@ LARGEST = 1000
 SHARE = "@"
 """stands between a task's name and the share of its configurations that are seen"""
 LIMIT = "~"
-"""stands before the actions that a rollout may take at most, or before a limit of calls"""
+"""stands before the actions that a rollout may take at most, before a limit of calls, or before COST"""
 CALLS = "calls"
 """stands behind a limit of calls"""
+COST = "cost"
+"""stands behind LIMIT for a task with PUBLISHED_COST"""
+PUBLISHED_COST = 0.0001
+"""per action, in the published returns of KAREL-LONG"""
 SMALLEST_SHARE = 0.01
 """of a task's configurations: drawing from fewer takes longer and longer"""
 MOST_DRAWS = 1_000_000
@@ -105,7 +109,8 @@ class Task:
     sample: Callable[[Stream, World], None]
     """draw an initial state into a world of any legal size"""
     value: Callable[[World, World], float]
-    """(world, the world at the start) → what the state is worth; the return is the value at the end"""
+    """(world, the world at the start) → what the state is worth; the return is the value at the end, minus
+    `cost` for every action"""
     begin: Callable[[Stream, World], None] = nothing_more
     """set up what can't be seen (exits, memory) from what can; so a world drawn by hand can be played too"""
     react: Callable[[World, int, int, int], bool] = never
@@ -124,8 +129,11 @@ class Task:
     configuration_bits: Callable[[tuple[int, int]], int] | None = None
     seen_share: float = 1.0
     """share of the configurations that `worlds` draws from"""
+    cost: float = 0.0
+    """subtracted from the return for every action; see `with_cost`"""
     variant_of: str | None = None
-    """the task that this one differs from only in how a world is drawn, or in how long a rollout may be"""
+    """the task that this one differs from only in how a world is drawn, how long a rollout may be, or what an
+    action costs"""
     listing: Callable[[tuple[int, int]], States | None] | None = None
     """list the initial states of a size with their probabilities under `sample`, before `begin`, which must
     then draw nothing; None where they are too many"""
@@ -168,6 +176,8 @@ class Task:
                 raise ValueError(f"{self.name}: {error}") from None
             if self.actions is not None:
                 raise ValueError(f"{self.name}: expected a limit of actions or of calls, found both")
+        if not 0 <= self.cost < np.inf:
+            raise ValueError(f"{self.name}: cost must be a finite number of 0 or more, found {self.cost}")
         for function in (*self._functions, *([self.listing] if self.listing else [])):
             if not isinstance(function, FunctionType):
                 raise ValueError(
@@ -265,6 +275,25 @@ class Task:
             variant_of=self.variant_of or self.name,
         )
 
+    def with_cost(self) -> "Task":
+        """The same task, with 0.0001 subtracted from the return for every action.
+
+        The published returns of KAREL-LONG are of this form. A rollout with any action then returns less than
+        1, so no program is perfect, and no search ends as solved.
+        """
+        if self.cost:
+            raise ValueError(f"{self.name}: expected a task without a cost per action, found {self.cost:g}")
+        return replace(
+            self,
+            name=f"{self.name}{LIMIT}{COST}",
+            cost=PUBLISHED_COST,
+            variant_of=self.variant_of or self.name,
+        )
+
+    def return_after(self, world: World, start: World, actions: int) -> float:
+        """Compute the return of a rollout that ends in this world after so many actions."""
+        return float(self.value(world, start) - self.cost * actions)
+
     def check_policies(self) -> None:
         """Refuse a limit of calls where a policy acts, or an agent in an environment: they make none."""
         if self.calls is not None:
@@ -281,7 +310,7 @@ class Task:
         if not self.ships:
             react = address_of(guarded_reaction(self.react), REACT_TYPE)
             value = address_of(guarded_value(self.value), VALUE_TYPE)
-        return Hooks(self.events, react, value)
+        return Hooks(self.events, react, value, float(self.cost))
 
     @cached_property
     def sampler(self) -> Sampler:

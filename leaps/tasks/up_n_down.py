@@ -15,7 +15,7 @@ the hundredth ends the rollout. A move to a cell above the stairs costs 0.0005. 
     # # # # # # # #
 
 The published code differs in three ways: every action above the stairs costs 0.0005, turns too; the return
-has no lower bound; and 0.0001 is subtracted for every action.
+has no lower bound; and 0.0001 is subtracted for every action, as in `up-n-down~cost`.
 """
 
 import numpy as np

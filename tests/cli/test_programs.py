@@ -158,6 +158,15 @@ def test_trace_shows_the_episode_that_run_numbers(leaps: Leaps) -> None:
     assert traced["return"] == pytest.approx(min(returns))
 
 
+def test_trace_subtracts_the_cost_per_action_that_run_does(leaps: Leaps) -> None:
+    words = ("-e", WALK, "-t", "top-off~cost")
+    returns = leaps("run", *words, "--json").json["returns"]
+    traced = leaps("trace", *words, "--state", "0", "--json").json
+    assert traced["return"] == traced["steps"][-1]["value"] == pytest.approx(returns[0])
+    free = leaps("trace", "-e", WALK, "-t", "top-off", "--state", "0", "--json").json
+    assert traced["return"] == pytest.approx(free["return"] - 0.0001 * len(free["steps"]))
+
+
 def test_trace_is_readable(leaps: Leaps) -> None:
     done = leaps("trace", "-e", WALK, "--task", "top-off")
     assert "step 1: move" in done.out

@@ -145,7 +145,9 @@ def plain_race(returns: NDArray[np.float64], incumbent: NDArray[np.float64]) -> 
     return np.where(np.any(behind, axis=0), DROPPED, returns.mean(axis=1))
 
 
-@pytest.mark.parametrize("name", ["top-off", "snake", "one-stroke", "door-key"])
+@pytest.mark.parametrize(
+    "name", ["top-off", "snake", "one-stroke", "door-key", "top-off~cost", "seesaw~200~cost"]
+)
 def test_a_race_is_as_if_all_had_run_every_lap(name: str) -> None:
     """Neighbours of good programs and of bad ones, on 16 worlds and on many; climbing, as a search does."""
     task = get(name)

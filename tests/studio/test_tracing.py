@@ -137,6 +137,14 @@ def test_replaying_the_changes_gives_the_executors_final_world(task: str) -> Non
         assert told["outcome"] == OUTCOMES[Outcome(int(rollouts.outcome[0, 0]))]
 
 
+def test_the_values_of_steps_include_the_cost_per_action() -> None:
+    free = tell(program=MAZE, task="maze")
+    costly = tell(program=MAZE, task="maze~cost")
+    cost = 0.0001 * (1 + np.arange(free["total"]))
+    np.testing.assert_allclose(costly["steps"]["value"], free["steps"]["value"] - cost, rtol=0, atol=1e-6)
+    assert costly["return"] == pytest.approx(costly["steps"]["value"][-1], abs=1e-6)
+
+
 def test_worlds_are_numbered_as_in_an_evaluation() -> None:
     told = tell(program=MAZE, task="maze", index=17, seed=9, size=[10, 12])
     world = get("maze").worlds(18, 9, (10, 12)).world(17)
