@@ -367,8 +367,8 @@ def _depends(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
         Heading("What each row changes"),
         Listing("depends, rows", head, tuple(rows)),
         Words(
-            "Programs of the test split that a space trained for this row decodes exactly, and R_mat of all "
-            "that it decodes · tasks on which the mean is at least the paper's minus its deviation · mean over "
+            "Programs of the test split that a space trained for this row decodes exactly · R_mat of all "
+            "it decodes · tasks on which the mean is at least the paper's minus its deviation · mean over "
             "tasks. Rows `in-p24-…` change one setting of the training `p24`.",
             small=True,
         ),

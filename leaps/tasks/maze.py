@@ -14,7 +14,8 @@ the marker pays 1 and ends the rollout.
     # # # # # # # #
 
 The paper's text starts Karel anywhere; its authors' code always in the bottom left corner. That is
-`MAZE_FROM_CORNER`, "maze-from-corner".
+`MAZE_FROM_CORNER`, "maze-from-corner". In that code a rollout also goes on when Karel reaches the marker, and
+the return is 1 if Karel stands on it in the end (`MAZE_AS_RUN`, "maze-as-run").
 """
 
 from collections import defaultdict
@@ -28,7 +29,7 @@ from leaps.jit import jit
 from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.tasks.states import States, can_list, empty_rooms
-from leaps.tasks.task import Task
+from leaps.tasks.task import Task, nothing_more
 
 MOST_LATTICE_CELLS = 16
 """of a maze whose carvings are counted: with a few more there are millions"""
@@ -184,6 +185,10 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
     return 1.0 if world.ground[world.pose[0], world.pose[1]] == EXIT else 0.0
 
 
+def value_in_the_end(world: World, start: World) -> float:
+    return 1.0 if start.markers[world.pose[0], world.pose[1]] > 0 else 0.0
+
+
 MAZE = Task(
     name="maze",
     summary="find the marker in a random maze",
@@ -202,4 +207,12 @@ MAZE_FROM_CORNER = replace(
     summary="find the marker in a random maze, starting in its bottom left corner",
     sample=sample_from_corner,
     listing=states_from_corner,
+)
+
+MAZE_AS_RUN = replace(
+    MAZE_FROM_CORNER,
+    name="maze-as-run",
+    summary="find the marker in a random maze, and stop; as the paper's authors ran it",
+    begin=nothing_more,
+    value=value_in_the_end,
 )

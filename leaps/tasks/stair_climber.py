@@ -11,11 +11,18 @@ ends it too. On the stairs means: on a step, or on the cell above one, from whic
     # . > # # # #
     # . # # # # #
     # # # # # # #
+
+The paper's authors ran another task (`STAIR_CLIMBER_AS_RUN`, "stair-climber-as-run"): leaving the stairs
+costs nothing, and the return is 1 if the rollout ends with the action that first brings Karel to the marker,
+else 0. Turning on the spot after that action, which their code does not allow, is not noticed here.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
 from leaps.jit import jit
+from leaps.karel.physics import MOVED, PICKED, PUT
 from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.tasks.states import States, can_list
@@ -74,6 +81,28 @@ def value(world: World, start: World) -> float:
     return 1.0 if start.markers[row, column] > 0 else -1.0
 
 
+GOAL_ROW, GOAL_COLUMN, ARRIVED, MEMORY = range(4)
+
+
+def begin_as_run(stream: Stream, world: World) -> None:  # noqa: ARG001
+    for row in range(world.ground.shape[0]):
+        for column in range(world.ground.shape[1]):
+            if world.markers[row, column] > 0:
+                world.memory[GOAL_ROW], world.memory[GOAL_COLUMN] = row, column
+
+
+def react_as_run(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    if world.memory[ARRIVED] > 0:
+        world.memory[ARRIVED] = 2  # an action too many
+    elif world.pose[0] == world.memory[GOAL_ROW] and world.pose[1] == world.memory[GOAL_COLUMN]:
+        world.memory[ARRIVED] = 1
+    return False
+
+
+def value_as_run(world: World, start: World) -> float:  # noqa: ARG001
+    return 1.0 if world.memory[ARRIVED] == 1 else 0.0
+
+
 STAIR_CLIMBER = Task(
     name="stair-climber",
     summary="climb the stairs to the marker without stepping off them",
@@ -83,4 +112,16 @@ STAIR_CLIMBER = Task(
     listing=states,
     begin=begin,
     value=value,
+)
+
+STAIR_CLIMBER_AS_RUN = replace(
+    STAIR_CLIMBER,
+    name="stair-climber-as-run",
+    summary="climb to the marker, and stop; as the paper's authors ran it",
+    variant_of="stair-climber",
+    begin=begin_as_run,
+    react=react_as_run,
+    events=MOVED | PICKED | PUT,
+    memory=MEMORY,
+    value=value_as_run,
 )

@@ -10,10 +10,16 @@ all are right and Karel stands on the last; divided by the width less one.
     # . . . . . . #
     # > 1 . 1 1 . #
     # # # # # # # #
+
+In the worlds that the paper's authors searched in, the last cell always has a marker, too, and is right with
+two (`TOP_OFF_AS_RUN`, "top-off-as-run"). Their reset draws such worlds, whatever the text says.
 """
+
+from dataclasses import replace
 
 import numpy as np
 
+from leaps.jit import jit
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream, uniform
 from leaps.tasks.states import States, can_list, empty_rooms, subsets
@@ -22,12 +28,24 @@ from leaps.tasks.task import Task
 MARKER_DENSITY = 0.25
 
 
-def sample(stream: Stream, world: World) -> None:
+@jit
+def draw_row(stream: Stream, world: World) -> None:
+    """Draw the markers of the row: any cell but the last may have one."""
     height, width = world.ground.shape
     clear(world)
     place_karel(world, height - 2, 1, EAST)
-    for column in range(1, width - 2):  # never in the last cell
+    for column in range(1, width - 2):
         world.markers[height - 2, column] = uniform(stream) < MARKER_DENSITY
+
+
+def sample(stream: Stream, world: World) -> None:
+    draw_row(stream, world)
+
+
+def sample_as_run(stream: Stream, world: World) -> None:
+    draw_row(stream, world)
+    height, width = world.ground.shape
+    world.markers[height - 2, width - 2] = 1
 
 
 def states(size: tuple[int, int]) -> States | None:
@@ -39,6 +57,14 @@ def states(size: tuple[int, int]) -> States | None:
     worlds = empty_rooms(size, np.full(len(marked), height - 2), np.ones(len(marked), np.int64))
     worlds.markers[:, height - 2, 1 : width - 2] = marked
     return States(worlds, np.where(marked, MARKER_DENSITY, 1 - MARKER_DENSITY).prod(axis=1))
+
+
+def states_as_run(size: tuple[int, int]) -> States | None:
+    height, width = size
+    listed = states(size)
+    if listed is not None:
+        listed.worlds.markers[:, height - 2, width - 2] = 1
+    return listed
 
 
 def value(world: World, start: World) -> float:
@@ -76,4 +102,13 @@ TOP_OFF = Task(
     value=value,
     configuration=configuration,
     configuration_bits=configuration_bits,
+)
+
+TOP_OFF_AS_RUN = replace(
+    TOP_OFF,
+    name="top-off-as-run",
+    summary="make every marker of the bottom row two, and end in its last cell, which has one as well",
+    variant_of="top-off",
+    sample=sample_as_run,
+    listing=states_as_run,
 )

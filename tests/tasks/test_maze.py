@@ -2,7 +2,7 @@ import numpy as np
 
 from leaps.karel.interpreter import Outcome
 from leaps.karel.world import WALL, World
-from leaps.tasks.maze import MAZE, MAZE_FROM_CORNER
+from leaps.tasks.maze import MAZE, MAZE_AS_RUN, MAZE_FROM_CORNER
 from tests.tasks.play import play
 
 
@@ -55,3 +55,11 @@ def test_the_authors_start_is_the_bottom_left_corner() -> None:
     worlds = MAZE_FROM_CORNER.worlds(200, seed=3)
     assert (worlds.pose == [6, 1, 1]).all()
     assert (worlds.markers[:, 6, 1] == 0).all()
+
+
+def test_as_run_the_rollout_goes_on_and_karel_has_to_end_on_the_marker() -> None:
+    corridor = "######\n#>.1.#\n######"
+    assert play("maze-as-run", corridor, "move move")[:2] == (1.0, Outcome.HALTED)
+    assert play("maze-as-run", corridor, "move move turnLeft")[:2] == (1.0, Outcome.HALTED)
+    assert play("maze-as-run", corridor, "move move move")[:2] == (0.0, Outcome.HALTED)
+    assert np.array_equal(MAZE_AS_RUN.worlds(50, seed=3).pose, MAZE_FROM_CORNER.worlds(50, seed=3).pose)

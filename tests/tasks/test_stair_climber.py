@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from leaps.karel.interpreter import Outcome
 from leaps.tasks.stair_climber import STAIR_CLIMBER
@@ -30,6 +31,27 @@ def test_the_cell_above_a_step_is_on_the_stairs() -> None:
 
 def test_walking_down_the_stairs_is_allowed() -> None:
     assert play("stair-climber", STAIRS, "turnLeft turnLeft move turnLeft move")[:2] == (0.0, Outcome.HALTED)
+
+
+CLIMB = "turnLeft move turnRight move turnLeft move turnRight move"
+BACK = "turnLeft turnLeft move"
+
+
+@pytest.mark.parametrize(
+    ("actions", "expected"),
+    [
+        (CLIMB, 1.0),
+        (f"{CLIMB} {BACK}", 0.0),  # away again
+        (f"{CLIMB} {BACK} {BACK}", 0.0),  # on the marker, but not for the first time
+        (f"{CLIMB} putMarker", 0.0),  # an action too many
+        ("turnLeft move move turnRight move move", 1.0),  # off the stairs on the way, which costs nothing
+        ("turnLeft move move", 0.0),
+    ],
+)
+def test_as_run_only_the_last_action_may_reach_the_marker_and_leaving_the_stairs_is_free(
+    actions: str, expected: float
+) -> None:
+    assert play("stair-climber-as-run", STAIRS, actions)[:2] == (expected, Outcome.HALTED)
 
 
 def test_karel_starts_below_the_marker_anywhere_on_the_stairs() -> None:

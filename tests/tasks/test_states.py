@@ -32,6 +32,9 @@ COUNTS = {
     "maze": 23_936,  # 88 mazes with 17 · 16 places for the marker and Karel
     "maze~100": 23_936,
     "maze-from-corner": 1408,
+    "maze-as-run": 1408,
+    "stair-climber-as-run": 45,
+    "top-off-as-run": 512,
 }
 OTHER_SIZES = {
     ("four-corner", (100, 100)): 1,

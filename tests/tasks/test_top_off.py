@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from leaps.evaluate import evaluate
+from leaps.experiments.study import STUDY
 from leaps.tasks.task import is_seen
-from leaps.tasks.top_off import TOP_OFF, configuration
+from leaps.tasks.top_off import TOP_OFF, TOP_OFF_AS_RUN, configuration
 from tests.tasks.play import play
 
 ROW = "########\n#......#\n#>1.1..#\n########"  # width 8: a share is a seventh
@@ -60,3 +62,44 @@ def test_splits_are_nested_and_the_same_for_every_seed() -> None:
 def test_a_share_outside_0_to_1_is_refused(fraction: float) -> None:
     with pytest.raises(ValueError, match="share of seen configurations"):
         TOP_OFF.seen(fraction)
+
+
+def test_as_run_the_last_cell_has_a_marker_as_well() -> None:
+    text, as_run = TOP_OFF.worlds(300, seed=0), TOP_OFF_AS_RUN.worlds(300, seed=0)
+    assert (as_run.markers[:, 10, 10] == 1).all()
+    as_run.markers[:, 10, 10] = 0
+    assert np.array_equal(as_run.markers, text.markers)
+    listed = TOP_OFF_AS_RUN.listing
+    assert listed is not None
+    states = listed((12, 12))
+    assert states is not None
+    assert (states.worlds.markers[:, 10, 10] == 1).all()
+    assert len(np.unique(states.worlds.markers.reshape(512, -1), axis=0)) == 512
+
+
+TRUTH = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
+
+
+@pytest.mark.parametrize(
+    ("program", "text", "as_run"),
+    [
+        # The paper prints this as the task's solution; as run, the last cell lacks its second marker.
+        (TRUTH, 1.0, 9 / 11),
+        (TRUTH.replace("w) m)", "w) putMarker m)"), 9 / 11, 1.0),
+    ],
+)
+def test_as_run_a_solution_has_to_top_off_the_last_cell_too(program: str, text: float, as_run: float) -> None:
+    for task, expected in (("top-off", text), ("top-off-as-run", as_run)):
+        judged = evaluate(program, task, prefer_exact=True)
+        assert judged.mean_return[0] == pytest.approx(expected)
+
+
+def test_as_run_the_program_of_the_study_earns_what_the_paper_reports() -> None:
+    program, reported = STUDY["top-off"].program, STUDY["top-off"].reported[0]
+    text, as_run = (
+        float(evaluate(program, f"{task}~220calls", prefer_exact=True).mean_return[0])
+        for task in ("top-off", "top-off-as-run")
+    )
+    assert reported == 0.86
+    assert as_run == pytest.approx(reported, abs=0.02)
+    assert text < 0.5
