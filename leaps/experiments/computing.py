@@ -160,10 +160,11 @@ LENGTHS = {
     "leaps+-100": SearchRow("leaps+", max_length=100),
 }
 """by the tokens of the longest program that may be found"""
+AUTHORS = "leaps+ties+negative+redraw"
+"""the published search with the details of its authors' code"""
 DEPENDS = {
     "leaps": SEARCHES["leaps"],
-    **{name: SearchRow(name) for name in ("leaps+x2", "leaps+x3", "leaps+ties", "leaps+redraw")},
-    "leaps+ties+negative+redraw": SearchRow("leaps+ties+negative+redraw"),
+    **{name: SearchRow(name) for name in ("leaps+x2", "leaps+x3", "leaps+ties", "leaps+redraw", AUTHORS)},
     **{f"in-{recipe}": SearchRow("leaps", space=recipe) for recipe in RECIPES if recipe != "leaps"},
 }
 """what the return of `leaps` depends on: longer distances, details of the authors' code, other spaces"""
@@ -178,9 +179,11 @@ SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"
 """rows, and the spaces that were learned with only some of the losses"""
 
 
-def search(job: Job, worlds: int | None = None) -> Values:
-    """Search for a program on a task. worlds: on which programs are scored; the method's own number if
-    None.
+def search(job: Job, worlds: int | None = None, task: str | None = None) -> Values:
+    """Search for a program on a task.
+
+    worlds: on which programs are scored; the method's own number if None. task: the cell's, and the row's
+    limit of a rollout, if None.
     """
     from leaps.search.objective import PERFECT
     from leaps.search.solve import SolveConfig, solve
@@ -192,7 +195,7 @@ def search(job: Job, worlds: int | None = None) -> Values:
         trained, seed = space_of(job, row.space)
     space = row.space if trained is None else trained.path
     config = SolveConfig(
-        cell.task + row.limit,
+        task or cell.task + row.limit,
         row.method,
         seed,
         budget=cell.option("budget"),
@@ -244,6 +247,16 @@ def _timed(search: Callable[[], Values]) -> Values:
 def step(job: Job) -> Values:
     """One step from leaps to leaps+; three of them are rows of Table 3."""
     return dict(job.needed[0].values) if job.needed else search(job)
+
+
+def as_run(job: Job) -> Values:
+    """Search on a task as the paper's authors ran it, and report what they report: the mean on the search's
+    worlds.
+    """
+    from leaps.tasks import AS_RUN
+
+    found = search(job, task=AS_RUN[job.cell.task].name + CALLS)
+    return found | {"return": found["search_return"], "held_out_return": found["return"]}
 
 
 def budget_curve(job: Job) -> Values:
