@@ -459,7 +459,9 @@ def smoothness(job: Job) -> Values:
     from leaps.explore import smoothness as measure
 
     data = make_dataset(DataConfig(programs=job.cell.option("programs", 50_000)))
-    return {"return": measure(Space.load(SPACES[job.cell.method]), data, job.cell.task)}
+    trained = open_space(SPACES[job.cell.method], job.cell.seed, job.work, job.device)
+    space = {"space": {"name": trained.name, **trained.about}} if trained.about else {}
+    return {"return": measure(Space.load(trained.path), data, job.cell.task), **space}
 
 
 def debugging(job: Job) -> Values:

@@ -35,8 +35,9 @@ STUDY = {
     "top-off": Studied(
         "top-off",
         parse(f"DEF run m( {_ROUND * 4}m)", LANGUAGE),
-        "The paper's rollouts may have been shorter: cut off after 50 actions, this program earns 0.89. Here "
-        "it goes on, and leaves the row when it finds no fourth marker.",
+        "The worlds of the authors' code differ from the text: their last cell always has a marker "
+        "(`top-off-as-run`). There this program earns 0.85, as reported. Here it leaves the row when it "
+        "finds no fourth marker.",
     ),
     "four-corner": Studied(
         "four-corner",

@@ -328,8 +328,8 @@ def _as_run(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
     return [
         Words(
             "In the authors' code leaving the stairs of StairClimber costs nothing, the last cell of TopOff "
-            "always has a marker, and Maze starts in a corner. It reports the mean on the ten worlds that were "
-            "searched on, and so does this table."
+            "always has a marker, and Maze starts in a corner. It reports the mean on the ten worlds of the "
+            "search, and so does this table."
         ),
         Heading("The same programs on held-out worlds"),
         Listing("as-run, held-out", ("", *tasks), tuple(rows)),

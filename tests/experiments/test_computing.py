@@ -64,6 +64,14 @@ def test_a_search_is_that_of_solve(method: str, tmp_path: Path) -> None:
     assert {**found, "seconds": 0} == {**expected, "seconds": 0, "core_seconds": found["core_seconds"]}
 
 
+def test_as_run_the_return_is_the_mean_on_the_worlds_of_the_search(tmp_path: Path) -> None:
+    found = done(cell("as-run", "leaps", "top-off", 1, budget=300), tmp_path).values
+    expected = solve(SolveConfig("top-off-as-run~220calls", "leaps", 1, budget=300)).summary()
+    assert found["program"] == expected["program"]
+    assert found["return"] == found["search_return"] == expected["search_return"]
+    assert found["held_out_return"] == expected["return"]
+
+
 def test_the_length_of_programs_reaches_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[SolveConfig] = []
 
