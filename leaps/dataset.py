@@ -7,7 +7,7 @@ rollouts in random worlds that together take every branch of the program that ca
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,18 @@ from leaps import __version__
 from leaps.dsl.language import Kind
 from leaps.dsl.sample import sample_programs
 from leaps.files import write_atomically
-from leaps.jit import jit
-from leaps.karel.executor import NO_ACTION, Rollouts, compile_karel, run
+from leaps.jit import address_of, jit
+from leaps.karel.executor import NO_ACTION, REACT_TYPE, Hooks, Rollouts, compile_karel, no_task, run
 from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, Worlds, random_worlds
+from leaps.karel.physics import FAILED
+from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, World, Worlds, random_worlds
 from leaps.tensors import check_vocabulary, metadata, read_about
 
 DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"
 SIZE = (8, 8)
 SPLITS = ("train", "validation", "test")
 CHUNK = 64  # programs that share a pool of worlds to choose from
+KEPT = ("clean", "complete", "every")
 
 
 @dataclass(frozen=True)
@@ -46,20 +48,23 @@ class DataConfig:
     """actions per rollout"""
     max_length: int = 44
     """tokens per program"""
-    pool: int = 256
+    pool: int = 100
     """worlds that a program's are chosen from"""
-    more: int = 1024
-    """further worlds for programs that have an untaken branch after those"""
-    complete: bool = False
-    """keep only programs that end by themselves in enough of those worlds (`rollouts`), and there take every
-    branch. The authors' generator does so with 100 worlds (pool=100, more=0). Longer programs are dropped
-    more often, so the mean length falls"""
+    more: int = 0
+    """further worlds for programs that need them"""
+    keep: str = "clean"
+    """which programs and rollouts are kept. clean: programs that take every branch within `rollouts` worlds of
+    the pool, where they end by themselves without a failed action (a move into a wall, or a marker that could
+    not be picked up or put down); the authors' generator does so. complete: actions may fail. every: all
+    programs, and rollouts cut off at the horizon"""
 
     def __post_init__(self) -> None:
         if self.programs < 20:
             raise ValueError(f"a data set has at least 20 programs, found {self.programs}")
         if not 1 <= self.rollouts <= self.pool:
             raise ValueError(f"rollouts must be from 1 to the pool's {self.pool}, found {self.rollouts}")
+        if self.keep not in KEPT:
+            raise ValueError(f"keep must be one of {', '.join(KEPT)}, found {self.keep!r}")
         if self.more < 0:
             raise ValueError(f"more must be 0 or more, found {self.more}")
         if not 1 <= self.horizon <= 255:
@@ -213,7 +218,7 @@ def _take(programs: Iterator[bytes], count: int) -> NDArray[np.uint8]:
 
 def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
     """The programs of a data set, in the order drawn."""
-    if config.complete:  # which programs are kept is known only after running them
+    if config.keep != "every":  # which programs are kept is known only after running them
         return make_dataset(config).tokens
     return _take(_different_programs(config), config.programs)
 
@@ -267,7 +272,18 @@ CONDITIONS = (int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE))
 
 
 def _traces(tokens: NDArray[np.uint8], worlds: Worlds, config: DataConfig) -> Rollouts:
-    return run(compile_karel(tokens, branches=True), worlds, config.horizon, want_actions=True)
+    hooks = _ends_on_failure() if config.keep == "clean" else no_task()
+    return run(compile_karel(tokens, branches=True), worlds, config.horizon, hooks, want_actions=True)
+
+
+@cache
+def _ends_on_failure() -> Hooks:
+    """End a rollout with its first failed action, so that it doesn't count as halted."""
+    return no_task()._replace(events=FAILED, react=address_of(_end, REACT_TYPE))
+
+
+def _end(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    return True
 
 
 def _cover(
@@ -281,13 +297,13 @@ def _cover(
     together = np.empty(len(tokens), np.uint64)
     covered = rollouts.covered
     rows = np.arange(len(tokens))[:, None]
-    if config.complete:
-        # Where the program doesn't end, a world counts for nothing, and comes last.
+    if config.keep != "every":
+        # A world where the program doesn't end by itself counts for nothing and comes last.
         halted = rollouts.outcome == Outcome.HALTED
         order = np.argsort(~halted, axis=1, kind="stable")
         covered = np.where(halted, covered, np.uint64(0))[rows, order]
     _choose_all(covered, chosen, together)
-    if config.complete:
+    if config.keep != "every":
         chosen = order[rows, chosen]
     cells = SIZE[0] * SIZE[1]
     kept = {
@@ -314,7 +330,7 @@ def make_dataset(config: DataConfig, progress: Callable[[int], object] = int) ->
         pool = random_worlds(config.pool, config.seed, SIZE, first=first * config.pool)
         kept, together = _cover(some, pool, config)
         lacking = together != wanted
-        if config.complete:
+        if config.keep != "every":
             lacking |= (kept["outcome"] != Outcome.HALTED).any(axis=1)
         if len(missing := np.flatnonzero(lacking)) and config.more:
             both = Worlds.join([pool, further])
@@ -325,7 +341,7 @@ def make_dataset(config: DataConfig, progress: Callable[[int], object] = int) ->
         untaken = wanted & ~together
         kept["uncovered"] = np.array([int(bits).bit_count() for bits in untaken], np.uint8)
         kept["tokens"] = some
-        if config.complete:
+        if config.keep != "every":
             whole = (untaken == 0) & (kept["outcome"] == Outcome.HALTED).all(axis=1)
             kept = {name: values[whole] for name, values in kept.items()}
         trace, steps = kept["actions"], kept["steps"]

@@ -11,7 +11,7 @@ Settings = TypeVar("Settings")
 def changed(settings: Settings, changes: Mapping[str, str]) -> Settings:
     """Return a configuration (a frozen dataclass) with some settings changed.
 
-    A setting of a configuration within it is written with a dot: model.embedding=51. "none" leaves an
+    A setting of a configuration within it is written with a dot: model.embedding=256. "none" leaves an
     optional setting out.
     """
     hints = get_type_hints(type(settings))

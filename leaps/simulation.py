@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from leaps.jit import jit
 from leaps.karel.executor import Hooks, react_at, value_at
 from leaps.karel.observe import perceptions, planes
-from leaps.karel.physics import MOVED, NOTHING, act, strides
+from leaps.karel.physics import MOVED, PICKED, PUT, act, strides
 from leaps.karel.world import EXIT, WALL, Worlds, copy_world, flatten, world_at
 from leaps.parallel import share
 from leaps.randomness import seed_stream
@@ -49,6 +49,7 @@ def _advance_range(
     events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
     cost = hooks.cost
     arriving = events | MOVED  # changes that may have brought Karel onto an exit
+    changes = arriving | PICKED | PUT  # those that the task's value may depend on
     for number in range(first, last):
         rewards[number] = 0.0
         terminated[number] = truncated[number] = False
@@ -69,7 +70,7 @@ def _advance_range(
         flat.pose[number * 3 + 1] = (position - base) % np.uint64(width)
         flat.pose[number * 3 + 2] = heading
         steps[number] += 1
-        if change != NOTHING or (heading != faced and not blind) or steps[number] == 1 or cost > 0.0:
+        if change & changes or (heading != faced and not blind) or steps[number] == 1 or cost > 0.0:
             world = world_at(worlds, number)
             if change & events:
                 terminated[number] = react(world, change, row, column)

@@ -69,11 +69,11 @@ def data(
     """Make a data set: random programs, and rollouts that take all their branches.
 
     Programs are drawn as in the paper, at most 44 tokens long, and split 70 / 15 / 15 into training,
-    validation and test. Each has ten rollouts in random 8x8 worlds, of at most 100 steps, chosen so that
-    together they take every branch that any of the worlds tried takes. With a histogram of the lengths.
+    validation and test. Each has ten rollouts in random 8x8 worlds, of at most 100 steps, which together take
+    every branch of the program. A histogram shows the lengths.
 
-    With --set complete=true --set pool=100 --set more=0, programs that don't end, or not in every branch, in
-    enough of 100 worlds are dropped, as by the authors' generator.
+    As in the authors' generator, programs are dropped that don't end, or that fail at an action, in too many
+    of 100 worlds. --set keep=every keeps them all, --set keep=complete those that only fail at actions.
     """
     from leaps.dataset import MANIFEST_FILE, DataConfig, make_dataset
     from leaps.figures import draw_lengths
@@ -113,7 +113,7 @@ def train(
     preset: Annotated[
         str,
         typer.Option(
-            "--preset", help="paper (for a GPU), quick (minutes on two cores) or authors (as their code)."
+            "--preset", help="paper (for a GPU), quick (minutes on two cores) or authors (150 epochs)."
         ),
     ] = "paper",
     seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
@@ -131,7 +131,7 @@ def train(
     epoch all is saved: the same command goes on after an interruption, and on a CPU ends with the same
     weights as if there had been none. The weights kept are those of the best epoch on the validation split.
 
-      leaps train --data data --out space --device cuda --set kl=sum --set model.embedding=51
+      leaps train --data data --out space --device cuda --set kl=sum --set model.embedding=256
     """
     import torch
 

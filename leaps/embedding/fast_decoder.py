@@ -253,7 +253,7 @@ def _network(space: ProgramSpace, units: int) -> Network:
         name: tensor.cpu().numpy().astype(np.float32) for name, tensor in space.decoder.state_dict().items()
     }
     gates_of_state = weights["gru.weight_hh_l0"].reshape(_GATES, size, size)
-    token = space.config.token
+    token = space.config.embedding
     of_token, of_latent = np.split(
         weights["gru.weight_ih_l0"].reshape(_GATES, size, token + size), [token], axis=2
     )

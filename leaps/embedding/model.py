@@ -41,8 +41,8 @@ class ModelConfig:
     """tokens of the longest program that is decoded"""
     policy: bool = True
     """whether there is a π (for the loss L only; searching needs none)"""
-    embedding: int | None = None
-    """dimensions of a token's embedding; `hidden` if not given. The authors' code has one per token, 51"""
+    embedding: int = VOCABULARY
+    """dimensions of a token's embedding; the authors' code has one per token"""
 
     def __post_init__(self) -> None:
         if self.max_length < SHORTEST:
@@ -54,13 +54,8 @@ class ModelConfig:
                 f"the decoder's state begins as the latent: expected hidden={self.latent}, "
                 f"found {self.hidden}"
             )
-        if self.embedding is not None and self.embedding < 1:
+        if self.embedding < 1:
             raise ValueError(f"embedding must be at least 1, found {self.embedding}")
-
-    @property
-    def token(self) -> int:
-        """Dimensions of a token's embedding."""
-        return self.hidden if self.embedding is None else self.embedding
 
 
 def mlp(*sizes: int) -> nn.Sequential:
@@ -76,8 +71,8 @@ class Encoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, config.token)
-        self.gru = nn.GRU(config.token, config.hidden, batch_first=True)
+        self.embedding = nn.Embedding(VOCABULARY, config.embedding)
+        self.gru = nn.GRU(config.embedding, config.hidden, batch_first=True)
         self.mean = nn.Linear(config.hidden, config.latent)
         self.log_deviation = nn.Linear(config.hidden, config.latent)
 
@@ -98,9 +93,9 @@ class Decoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, config.token)
-        self.gru = nn.GRU(config.token + config.latent, config.hidden, batch_first=True)
-        self.output = mlp(config.hidden + config.token + config.latent, config.hidden, VOCABULARY)
+        self.embedding = nn.Embedding(VOCABULARY, config.embedding)
+        self.gru = nn.GRU(config.embedding + config.latent, config.hidden, batch_first=True)
+        self.output = mlp(config.hidden + config.embedding + config.latent, config.hidden, VOCABULARY)
 
     def forward(self, latent: Tensor, previous: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Latent [b, l], the token before each [b, t] → logits of each [b, t, v], unmasked.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from leaps.embedding.model import VOCABULARY, ModelConfig
+from leaps.embedding.model import ModelConfig
 from leaps.embedding.space import SHIPPED
 from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig
 from leaps.files import locked
@@ -34,23 +34,35 @@ RECIPES = {
         variant: Recipe(f"the training of the package's {variant}", {"variant": variant})
         for variant in VARIANTS
     },
-    "p24": Recipe("losses P, 24 epochs instead of 60", _SHORT),
+    "p24": Recipe("losses P, 24 epochs instead of 40", _SHORT),
+    "p24-every": Recipe(
+        "all programs, in rollouts cut off after 100 actions",
+        _SHORT,
+        {"keep": "every", "pool": 256, "more": 1024},
+    ),
+    "p24-complete": Recipe("data whose actions may fail", _SHORT, {"keep": "complete"}),
+    "p24-200k": Recipe(
+        "200,000 programs instead of 50,000, as many updates", {**_SHORT, "epochs": 6}, {"programs": 200_000}
+    ),
     "p24-beta-0.01": Recipe("KL weight 0.01 instead of 0.1", {**_SHORT, "beta": 0.01}),
     "p24-beta-1": Recipe("KL weight 1", {**_SHORT, "beta": 1.0}),
     "p24-kl-sum": Recipe(
         "KL divergence summed, as in equation (1): 256 times the weight", {**_SHORT, "kl": "sum"}
     ),
-    "p24-embedding-51": Recipe(
-        "token embedding of the authors' size", {**_SHORT, "model": ModelConfig(embedding=VOCABULARY)}
+    "p24-embedding-256": Recipe(
+        "token embedding of 256 dimensions instead of 51", {**_SHORT, "model": ModelConfig(embedding=256)}
     ),
-    "p24-complete": Recipe(
-        "programs of mean length 17.9, as in the paper", _SHORT, {"complete": True, "pool": 16, "more": 0}
+    "p24-initial-torch": Recipe("initial weights by torch's defaults", {**_SHORT, "initial": "torch"}),
+    "p24-by-search": Recipe(
+        "the epoch that a search for validation programs likes best",
+        {**_SHORT, "select": "search", "search_every": 6},
     ),
-    "p24-200k": Recipe(
-        "200,000 programs instead of 50,000, as many updates", {**_SHORT, "epochs": 6}, {"programs": 200_000}
+    "p150": Recipe(
+        "150 epochs, learning rates as in the authors' code",
+        {"variant": "p", "epochs": 150, "schedule": "step"},
     ),
 }
-"""by name; the settings of the last rows differ from those of `p24` in what the summary says"""
+"""by name; `p24-…` differs from `p24` in what the summary says"""
 
 
 @dataclass(frozen=True)
@@ -91,11 +103,14 @@ def _train(recipe: Recipe, seed: int, folder: Path, device: str) -> None:
 
     from leaps.dataset import DataConfig, make_dataset
     from leaps.embedding.train import train
+    from leaps.explore import SearchJudge
 
+    config = TrainConfig(**recipe.training, seed=seed)
     with locked(folder):  # several cells may need it at once
         if not (folder / WEIGHTS_FILE).exists() or "test" not in read_about(folder / WEIGHTS_FILE):
             data = make_dataset(DataConfig(**recipe.data))
-            train(TrainConfig(**recipe.training, seed=seed), data, folder, torch.device(device))
+            judge = SearchJudge(data, config) if config.select == "search" else None
+            train(config, data, folder, torch.device(device), judge_search=judge)
 
 
 def digest_of_weights(file: Path) -> str:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from leaps.jit import inlined, jit
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, MOVE, PICK_MARKER, TURN_LEFT, TURN_RIGHT, WALL
 
-NOTHING, MOVED, PICKED, PUT = 0, 1, 2, 4
-"""what an action changed; bits, so that a task can say which of them it wants to hear of"""
+NOTHING, MOVED, PICKED, PUT, FAILED = 0, 1, 2, 4, 8
+"""what an action changed besides the heading, as bits: a task names those after which it reacts. FAILED: a move
+into a wall, or a marker that could not be picked up or put down"""
 
 FRONT_CLEAR, LEFT_CLEAR, RIGHT_CLEAR, MARKERS = 1, 2, 4, 8
 """what Karel perceives, as bits of one code"""
@@ -67,7 +68,7 @@ def act(
     if action == MOVE:
         front = position + ahead[heading]
         if ground[front] == WALL:
-            return position, heading ^ _TWO, NOTHING  # blocked: Karel turns around
+            return position, heading ^ _TWO, FAILED  # Karel turns around
         return front, heading, MOVED
     if action == TURN_RIGHT:
         return position, (heading + _ONE) & _THREE, NOTHING
@@ -75,10 +76,10 @@ def act(
         return position, (heading + _THREE) & _THREE, NOTHING
     if action == PICK_MARKER:
         if markers[position] == 0:
-            return position, heading, NOTHING
+            return position, heading, FAILED
         markers[position] -= 1
         return position, heading, PICKED
     if markers[position] >= MAX_MARKERS:
-        return position, heading, NOTHING
+        return position, heading, FAILED
     markers[position] += 1
     return position, heading, PUT

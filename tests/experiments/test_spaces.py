@@ -19,7 +19,7 @@ from tests.embedding.helpers import needs_shipped_weights
 TINY = Recipe(
     "as small as can be",
     {"variant": "p", "epochs": 1, "batch": 8, "validation_programs": 5},
-    {"programs": 40, "pool": 16, "more": 0},
+    {"programs": 40, "keep": "every", "pool": 16},
 )
 
 
@@ -82,7 +82,6 @@ def test_a_cell_names_the_training_that_it_searched_and_not_where_it_lies(
 def test_every_recipe_is_a_training_that_is_allowed(name: str) -> None:
     recipe = RECIPES[name]
     config, data = TrainConfig(**recipe.training), DataConfig(**recipe.data)
-    assert config.select == "behaviour"  # nothing here could judge by searching
     if name.startswith("p24"):
         updates = config.epochs * (data.programs * 7 // 10) / config.batch
         assert updates == pytest.approx(24 * 35_000 / 256)
