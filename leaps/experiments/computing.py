@@ -245,7 +245,7 @@ def _timed(search: Callable[[], Values]) -> Values:
 
 
 def step(job: Job) -> Values:
-    """One step from leaps to leaps+; three of them are rows of Table 3."""
+    """Search on a task, unless the same search is a row of Table 3."""
     return dict(job.needed[0].values) if job.needed else search(job)
 
 
