@@ -53,9 +53,9 @@ class DataConfig:
     more: int = 0
     """further worlds for programs that need them"""
     keep: str = "clean"
-    """which programs and rollouts are kept. clean: programs that take every branch within `rollouts` worlds of
+    """which programs and rollouts are kept. clean: programs that take every branch in `rollouts` worlds of
     the pool, where they end by themselves without a failed action (a move into a wall, or a marker that could
-    not be picked up or put down); the authors' generator does so. complete: actions may fail. every: all
+    not be picked up or put down), as in the authors' generator. complete: actions may fail. every: all
     programs, and rollouts cut off at the horizon"""
 
     def __post_init__(self) -> None:

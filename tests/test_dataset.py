@@ -20,12 +20,13 @@ from leaps.dataset import CHUNK, DATA_FILE, MANIFEST_FILE, DataConfig, Dataset, 
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, While, walk
 from leaps.dsl.text import build
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.interpreter import Outcome, Run
-from leaps.karel.world import LANGUAGE, WALL, Worlds, random_worlds
+from leaps.karel.executor import NO_ACTION, compile_karel, run
+from leaps.karel.interpreter import Outcome, Run, apply
+from leaps.karel.physics import FAILED
+from leaps.karel.world import LANGUAGE, WALL, World, Worlds, random_worlds
 from leaps.tensors import metadata
 
-CONFIG = DataConfig(programs=200, seed=3, pool=64, more=128)
+CONFIG = DataConfig(programs=200, seed=3, keep="every", pool=64, more=128)
 
 
 @cache
@@ -65,7 +66,7 @@ def test_no_program_comes_twice() -> None:
 
 
 def test_programs_are_unique_even_where_there_are_hardly_enough() -> None:
-    data = make_dataset(DataConfig(programs=25, max_length=6))  # of the 30 there are
+    data = make_dataset(DataConfig(programs=25, max_length=6, keep="every"))  # of the 30 there are
     assert len(np.unique(data.tokens, axis=0)) == 25
 
 
@@ -80,11 +81,11 @@ def test_more_programs_than_there_are_is_refused(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(dataset, "sample_programs", patient)
     with pytest.raises(ValueError, match="hardly more than 5 programs of at most 5 tokens; 20 can't all be"):
-        make_dataset(DataConfig(programs=20, max_length=5))
+        make_dataset(DataConfig(programs=20, max_length=5, keep="every"))
 
 
 def test_every_row_is_a_program_of_at_most_max_length_tokens() -> None:
-    data = make_dataset(DataConfig(programs=50, max_length=12, pool=16, more=0))
+    data = make_dataset(DataConfig(programs=50, max_length=12, keep="every", pool=16, more=0))
     assert data.tokens.shape == (50, 12)
     assert (compile_karel(data.tokens).entry >= 0).all()
 
@@ -99,7 +100,7 @@ def test_lengths_count_the_tokens_without_the_padding() -> None:
 
 @cache
 def complete() -> Dataset:
-    return make_dataset(DataConfig(programs=200, seed=3, pool=100, more=0, complete=True))
+    return make_dataset(DataConfig(programs=200, seed=3, pool=100, keep="complete"))
 
 
 def test_complete_programs_end_by_themselves_and_take_every_branch_in_their_worlds() -> None:
@@ -116,7 +117,7 @@ def test_complete_programs_end_by_themselves_and_take_every_branch_in_their_worl
 
 
 def test_complete_programs_are_those_drawn_without_the_incomplete_ones() -> None:
-    drawn = [row.tobytes() for row in dataset.unique_programs(DataConfig(programs=400, seed=3))]
+    drawn = [row.tobytes() for row in dataset.unique_programs(DataConfig(programs=400, seed=3, keep="every"))]
     kept = [row.tobytes() for row in complete().tokens]
     places = [drawn.index(row) for row in kept]
     assert places == sorted(places)
@@ -125,8 +126,8 @@ def test_complete_programs_are_those_drawn_without_the_incomplete_ones() -> None
 
 
 def test_complete_programs_are_shorter_on_average() -> None:
-    every = make_dataset(DataConfig(programs=2000, pool=100, more=0))
-    whole = make_dataset(DataConfig(programs=2000, pool=100, more=0, complete=True))
+    every = make_dataset(DataConfig(programs=2000, keep="every", pool=100, more=0))
+    whole = make_dataset(DataConfig(programs=2000, pool=100, keep="complete"))
     assert whole.lengths.mean() < every.lengths.mean() - 0.5
     assert whole.steps.mean() < every.steps.mean() / 2
 
@@ -134,6 +135,40 @@ def test_complete_programs_are_shorter_on_average() -> None:
 def test_the_programs_of_complete_data_are_drawn_again() -> None:
     data = complete()
     assert np.array_equal(dataset.unique_programs(data.config), data.tokens)
+
+
+# Clean programs
+
+
+@cache
+def clean() -> Dataset:
+    return make_dataset(DataConfig(programs=200, seed=3))
+
+
+def test_no_action_of_clean_programs_fails() -> None:
+    data = clean()
+    numbers = np.arange(data.count)
+    traces = data.traces(numbers)
+    assert traces.actions is not None
+    worlds = data.worlds(numbers)
+    changes = []
+    for number, actions in enumerate(traces.actions.reshape(worlds.count, -1)):
+        world = World(*(array[number] for array in worlds))
+        changes += [apply(world, int(action)) for action in actions[actions != NO_ACTION]]
+    assert len(changes) == data.steps.sum() > 1000
+    assert FAILED not in changes
+
+
+def test_clean_programs_are_complete() -> None:
+    data = clean()
+    assert (data.outcome == Outcome.HALTED).all()
+    assert not data.uncovered.any()
+
+
+def test_half_of_complete_programs_fail_too_often_to_be_clean() -> None:
+    drawn = make_dataset(DataConfig(programs=1000, seed=3, keep="complete")).tokens
+    kept = {row.tobytes() for row in make_dataset(DataConfig(programs=1000, seed=3)).tokens}
+    assert 0.4 < np.mean([row.tobytes() in kept for row in drawn]) < 0.7
 
 
 # Splits
@@ -150,7 +185,7 @@ def test_the_papers_50000_programs_are_split_as_in_the_paper() -> None:
 
 @pytest.mark.parametrize("programs", [20, 33, 200])
 def test_every_program_is_in_one_split(programs: int) -> None:
-    data = make_dataset(DataConfig(programs=programs, pool=16, more=0))
+    data = make_dataset(DataConfig(programs=programs, keep="every", pool=16, more=0))
     splits = [data.split(name) for name in ("train", "validation", "test")]
     assert np.sort(np.concatenate(splits)).tolist() == list(range(programs))
 
@@ -190,7 +225,7 @@ def test_the_interpreter_does_what_was_stored() -> None:
 
 
 def test_a_shorter_horizon_cuts_rollouts_off() -> None:
-    data = make_dataset(DataConfig(programs=50, horizon=7, pool=16, more=0))
+    data = make_dataset(DataConfig(programs=50, horizon=7, keep="every", pool=16, more=0))
     assert data.steps.max() == 7
     assert (data.steps[data.outcome == Outcome.CUT_OFF] == 7).all()
 
@@ -230,7 +265,8 @@ def test_the_worlds_chosen_take_every_branch_that_the_pool_takes() -> None:
 
 
 def test_a_branch_that_is_not_rare_is_taken_in_the_worlds_chosen() -> None:
-    data = make_dataset(DataConfig(programs=200, seed=5))  # from 1,280 worlds, for those that need them
+    config = DataConfig(programs=200, seed=5, keep="every", pool=256, more=1024)  # for those that need them
+    data = make_dataset(config)
     chosen = together(covered(data.tokens, data.worlds(slice(None)), own=True))
     fresh = covered(data.tokens, random_worlds(2000, seed=99))
     for bit in range(20):
@@ -240,8 +276,8 @@ def test_a_branch_that_is_not_rare_is_taken_in_the_worlds_chosen() -> None:
 
 
 def test_more_worlds_are_looked_at_for_a_branch_that_is_not_taken() -> None:
-    few = make_dataset(DataConfig(programs=200, seed=3, pool=10, more=0))
-    more = make_dataset(DataConfig(programs=200, seed=3, pool=10, more=500))
+    few = make_dataset(DataConfig(programs=200, seed=3, keep="every", pool=10, more=0))
+    more = make_dataset(DataConfig(programs=200, seed=3, keep="every", pool=10, more=500))
     assert more.uncovered.sum() < few.uncovered.sum()
 
 
@@ -312,7 +348,7 @@ def test_the_same_data_is_the_same_file(tmp_path: Path) -> None:
 
 
 def test_another_seed_gives_other_programs_and_worlds() -> None:
-    other = make_dataset(DataConfig(programs=200, seed=4, pool=64, more=128))
+    other = make_dataset(DataConfig(programs=200, seed=4, keep="every", pool=64, more=128))
     assert not np.array_equal(other.tokens, small().tokens)
     assert not np.array_equal(other.walls, small().walls)
 
@@ -420,8 +456,9 @@ def test_a_file_without_some_array_is_refused_by_its_name(tmp_path: Path) -> Non
     ("options", "message"),
     [
         ({"programs": 19}, "at least 20 programs, found 19"),
-        ({"rollouts": 0}, "rollouts must be from 1 to the pool's 256, found 0"),
+        ({"rollouts": 0}, "rollouts must be from 1 to the pool's 100, found 0"),
         ({"rollouts": 33, "pool": 32}, "rollouts must be from 1 to the pool's 32, found 33"),
+        ({"keep": "some"}, "keep must be one of clean, complete, every, found 'some'"),
         ({"more": -1}, "more must be 0 or more, found -1"),
         ({"horizon": 0}, "horizon must be from 1 to 255, found 0"),
         ({"horizon": 256}, "horizon must be from 1 to 255, found 256"),

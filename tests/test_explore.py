@@ -161,7 +161,7 @@ def test_the_nearest_are_the_same_far_from_the_origin() -> None:
 
 def of_three(tokens: NDArray[np.uint8]) -> Dataset:
     """A data set whose three test programs are these."""
-    data = make_dataset(DataConfig(programs=20, pool=16, more=0, max_length=12))
+    data = make_dataset(DataConfig(programs=20, keep="every", pool=16, more=0, max_length=12))
     replaced = data.tokens.copy()
     replaced[data.split("test")] = tokens
     return replace(data, tokens=replaced)
@@ -490,7 +490,7 @@ def test_the_old_map_is_left_as_it_was_if_drawing_fails(
 
 
 def judged_data() -> Dataset:
-    return make_dataset(DataConfig(programs=60, seed=2, pool=16, more=0, max_length=15))
+    return make_dataset(DataConfig(programs=60, seed=2, keep="every", pool=16, more=0, max_length=15))
 
 
 def test_a_search_judge_gives_the_same_space_the_same_score() -> None:

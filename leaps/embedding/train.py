@@ -54,8 +54,8 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training. By default it is that of the paper and its authors' code in less time: 40 epochs instead of
-    150, and learning rates that fall to 0.
+    """One training, by default that of the paper and its authors' code, but with 40 epochs instead of 150 and
+    with learning rates that fall to 0.
     """
 
     variant: str = "leaps"
@@ -87,8 +87,8 @@ class TrainConfig:
     rl_clip: float | None = 0.5
     """largest norm of the gradients of L^R; unlimited if None"""
     rl_from: float = 0.8
-    """L^R is trained after an epoch that decoded this fraction of validation programs exactly. The authors' code
-    looks at the same epoch"""
+    """L^R is trained after an epoch that decoded this fraction of validation programs exactly; the authors'
+    code looks at the same epoch"""
     samples: int = 4
     """programs written from each latent for L^R"""
     programs: int | None = None
@@ -155,8 +155,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "authors": {"epochs": 150, "schedule": "step"},
 }
-"""paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks. authors: as long
-as the authors' code trains (docs/methods/embedding.md)"""
+"""paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks. authors: as
+long as the authors' code trains (docs/methods/embedding.md)"""
 
 
 @dataclass(frozen=True)

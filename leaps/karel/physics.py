@@ -11,8 +11,8 @@ from leaps.jit import inlined, jit
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, MOVE, PICK_MARKER, TURN_LEFT, TURN_RIGHT, WALL
 
 NOTHING, MOVED, PICKED, PUT, FAILED = 0, 1, 2, 4, 8
-"""what an action changed besides the heading, as bits: a task names those after which it reacts. FAILED: a move
-into a wall, or a marker that could not be picked up or put down"""
+"""what an action changed besides the heading, as bits: a task names those after which it reacts. FAILED: a
+move into a wall, or a marker that could not be picked up or put down"""
 
 FRONT_CLEAR, LEFT_CLEAR, RIGHT_CLEAR, MARKERS = 1, 2, 4, 8
 """what Karel perceives, as bits of one code"""

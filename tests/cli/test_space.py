@@ -99,9 +99,9 @@ def test_another_configuration_is_refused_in_a_trainings_folder(
 
 def test_settings_of_data_and_training_can_be_overridden(leaps: Leaps, tmp_path: Path) -> None:
     data, training = tmp_path / "data", tmp_path / "training"
-    words = ("--set", "complete=true", "--set", "pool=100", "--set", "more=0")
+    words = ("--set", "keep=complete", "--set", "pool=50", "--set", "more=0")
     assert leaps("data", "--programs", 60, "--out", data, *words, "--json").json["programs"] == 60
-    assert Dataset.load(data).config == DataConfig(60, pool=100, more=0, complete=True)
+    assert Dataset.load(data).config == DataConfig(60, pool=50, keep="complete")
     report = leaps(
         *("train", "--data", data, "--out", training, "--preset", "quick", "--epochs", 2, "--variant", "p"),
         *("--set", "kl=sum", "--set", "model.embedding=50"),

@@ -27,13 +27,15 @@ def shipped(variant: str = "leaps") -> Space:
 @cache
 def short_programs() -> Dataset:
     """200 programs of at most 12 tokens, with two rollouts each."""
-    return make_dataset(DataConfig(programs=200, seed=3, pool=64, more=64, max_length=12, rollouts=2))
+    return make_dataset(
+        DataConfig(programs=200, seed=3, keep="every", pool=64, more=64, max_length=12, rollouts=2)
+    )
 
 
 @cache
 def long_programs() -> Dataset:
     """60 programs as the paper's, with three rollouts each."""
-    return make_dataset(DataConfig(programs=60, seed=1, pool=64, more=64, rollouts=3))
+    return make_dataset(DataConfig(programs=60, seed=1, keep="every", pool=64, more=64, rollouts=3))
 
 
 def untrained(size: int = 8, max_length: int = 45, *, seed: int = 0, policy: bool = True) -> ProgramSpace:

@@ -116,7 +116,9 @@ def test_the_action_before_the_first_is_the_end_and_then_the_one_before() -> Non
 
 
 def test_only_rollouts_that_came_to_their_end_say_so() -> None:
-    data = make_dataset(DataConfig(programs=200, seed=2, pool=32, more=0, horizon=30, rollouts=4))
+    data = make_dataset(
+        DataConfig(programs=200, seed=2, keep="every", pool=32, more=0, horizon=30, rollouts=4)
+    )
     every = np.arange(data.count)
     rollouts = Rollouts(data, every, CPU)
     said = np.array(

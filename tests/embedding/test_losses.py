@@ -217,7 +217,7 @@ def test_a_program_is_rewarded_fully_for_its_own_traces() -> None:
 
 @pytest.mark.parametrize("horizon", [20, 200])
 def test_a_program_is_rewarded_fully_for_its_own_traces_of_any_horizon(horizon: int) -> None:
-    data = make_dataset(DataConfig(programs=50, pool=16, more=0, horizon=horizon))
+    data = make_dataset(DataConfig(programs=50, keep="every", pool=16, more=0, horizon=horizon))
     every = np.arange(data.count)
     assert (matching_rewards(data.tokens, data.worlds(every), data.traces(every)) == 1).all()
 

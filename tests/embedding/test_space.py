@@ -93,7 +93,7 @@ def test_a_shipped_file_says_how_it_was_made_and_how_good_it_is(variant: str) ->
 def fresh_programs() -> NDArray[np.uint8]:
     """300 programs of at most 44 tokens, drawn as the shipped spaces' own were, but none of those."""
     known = {row.tobytes() for row in unique_programs(DataConfig())}
-    drawn_anew = unique_programs(DataConfig(programs=600, seed=20_000))
+    drawn_anew = unique_programs(DataConfig(programs=1000, seed=20_000))
     return np.stack([row for row in drawn_anew if row.tobytes() not in known][:300])
 
 

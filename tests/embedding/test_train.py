@@ -47,6 +47,7 @@ TINY = TrainConfig(
     programs=60,
     validation_programs=10,
     learning_rate=0.01,
+    rl_from=0.0,
     model=ModelConfig(8, 8, 15),
 )
 """three epochs of 24 updates, with all three losses; a fifth of a second each"""
@@ -232,7 +233,10 @@ def test_the_summed_divergence_draws_latents_to_the_prior_more_strongly() -> Non
 
 def changes_of_the_reinforced_phase(**options: Any) -> dict[str, Tensor]:
     """How the weights of encoder and decoder change in one epoch of L^R."""
-    config = replace(TINY, variant="pr", learning_rate=0.0, batch=60, rl_learning_rate=0.001, **options)
+    plain = {"rl_beta": 0.0, "rl_entropy": 0.0, "rl_clip": None}
+    config = replace(
+        TINY, variant="pr", learning_rate=0.0, batch=60, rl_learning_rate=0.001, **(plain | options)
+    )
     trainer = Trainer(config, short_programs(), CPU)
     before = {name: tensor.clone() for name, tensor in trainer.space.state_dict().items()}
     trainer.run_epoch()
@@ -493,10 +497,10 @@ ALL_OPTIONS = replace(
     TINY,
     kl="sum",
     schedule="step",
-    initial="orthogonal",
-    rl_beta=0.1,
-    rl_entropy=0.1,
-    rl_clip=0.5,
+    initial="torch",
+    rl_beta=0.2,
+    rl_entropy=0.2,
+    rl_clip=None,
     select="search",
     search_every=2,
     model=ModelConfig(8, 8, 15, embedding=5),
@@ -543,10 +547,10 @@ def test_a_training_interrupted_while_searching_resumes_identically(
     [
         {"kl": "sum"},
         {"schedule": "step"},
-        {"initial": "orthogonal"},
-        {"rl_beta": 0.1},
-        {"rl_entropy": 0.1},
-        {"rl_clip": 0.5},
+        {"initial": "torch"},
+        {"rl_beta": 0.2},
+        {"rl_entropy": 0.2},
+        {"rl_clip": None},
         {"rl_from": 0.8},
         {"search_every": 2},
         {"search_programs": 5},

@@ -101,17 +101,8 @@ def test_the_size_of_token_embeddings_comes_back(tmp_path: Path, embedding: int)
     save_weights(space, tmp_path / "w")
     loaded = load_weights(tmp_path / "w")
     assert read_about(tmp_path / "w")["model"]["embedding"] == embedding
-    assert loaded.config.token == loaded.decoder.embedding.embedding_dim == embedding
+    assert loaded.config.embedding == loaded.decoder.embedding.embedding_dim == embedding
     assert torch.equal(loaded.decode(drawn(20, 8)), space.decode(drawn(20, 8)))
-
-
-def test_a_file_that_does_not_name_the_size_of_token_embeddings_loads_with_the_hidden_size(
-    file: Path,
-) -> None:
-    model = read_about(file)["model"]
-    rewrite(file, model={name: value for name, value in model.items() if name != "embedding"})
-    assert load_weights(file).config.token == 8
-    assert torch.equal(load_weights(file).decode(drawn(20, 8)), untrained().decode(drawn(20, 8)))
 
 
 def test_the_file_also_says_what_it_was_given_to_say(tmp_path: Path) -> None:
