@@ -169,9 +169,12 @@ REPORTED: dict[str, dict[str, dict[str, Reported]]] = {
 }
 
 REPORTED["tasks"]["leaps-220"] = REPORTED["tasks"]["leaps"]
-REPORTED["as-run"] = dict.fromkeys(
-    ("leaps", "leaps+ties+negative+redraw", "leaps+x2", "leaps+x3"), REPORTED["tasks"]["leaps"]
-)
+REPORTED["as-run"] = {
+    "leaps-rand-8": REPORTED["tasks"]["leaps-rand-8"],
+    "leaps-rand-64": REPORTED["tasks"]["leaps-rand-64"],
+    "leaps": REPORTED["tasks"]["leaps"],
+    "leaps+ties+negative+redraw": REPORTED["tasks"]["leaps"],
+}
 REPORTED["depends"] = {"leaps": REPORTED["tasks"]["leaps"]}
 REPORTED["steps"] = dict.fromkeys(("leaps-220", "leaps"), REPORTED["tasks"]["leaps"])
 REPORTED["short"] = {
