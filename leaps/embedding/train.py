@@ -151,6 +151,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "batch": 64,
         "rollouts": 1,
         "samples": 2,
+        "rl_from": 0.0,
         "validation_programs": 500,
     },
     "authors": {"epochs": 150, "schedule": "step"},

@@ -36,7 +36,7 @@ STUDY = {
         "top-off",
         parse(f"DEF run m( {_ROUND * 4}m)", LANGUAGE),
         "The worlds of the authors' code differ from the text: their last cell always has a marker "
-        "(`top-off-as-run`). There this program earns 0.85, as reported. Here it leaves the row when it "
+        "(`top-off-as-run`). There this program earns 0.84 (reported: 0.86). Here it leaves the row when it "
         "finds no fourth marker.",
     ),
     "four-corner": Studied(

@@ -101,6 +101,8 @@ def everything(folder: Path, seed: int = 0) -> Store:
                 more |= {"return_on_seen": 0.9}
             if name == "reconstruction":
                 more |= {"r_mat": value - 0.1}
+            if name == "as-run":
+                more |= {"held_out_return": value}
             if name in ("debugging", "length"):
                 more |= {"program": LONG}
             keep(store, one, value, float(rng.uniform(10, 4000)), **more)

@@ -17,8 +17,8 @@ def test_a_row_goes_on_as_it_began() -> None:
         took(cell("smoothness", "leaps", split), seconds) for split, seconds in [("train", 30), ("test", 50)]
     )
     cost = cost_of(TABLES["smoothness"], results)
-    assert (cost.cells, cost.measured) == (12, 2)
-    assert cost.core_seconds == pytest.approx(3 * 40)
+    assert (cost.cells, cost.measured) == (36, 2)
+    assert cost.core_seconds == pytest.approx(9 * 40)
     assert cost.gpu_seconds == 0
     assert cost.unknown == ("leaps-p", "leaps-p+r", "leaps-p+l")
 
@@ -32,8 +32,8 @@ def test_a_gpu_is_counted_by_itself() -> None:
         ]
     )
     cost = cost_of(TABLES["smoothness"], results)
-    assert cost.core_seconds == pytest.approx(30.0)
-    assert cost.gpu_seconds == pytest.approx(100.0)
+    assert cost.core_seconds == pytest.approx(3 * 30.0)
+    assert cost.gpu_seconds == pytest.approx(3 * 100.0)
 
 
 def test_all_sessions_of_a_training_count() -> None:
