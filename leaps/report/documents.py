@@ -19,7 +19,7 @@ from leaps.report.parts import Format, pictures_of
 NAME, CLAIMS, FIGURES = "reproduction", "claims", "figures"
 RESULTS, LADDER = "results", "ladder"
 """the generated parts of a README; each is between two marker lines"""
-IN_README = ("tasks", "karel-hard")
+IN_README = ("as-run", "tasks", "karel-hard")
 
 
 @dataclass(frozen=True)
