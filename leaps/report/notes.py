@@ -40,8 +40,8 @@ _AS_RUN = (
     "table `as-run`."
 )
 _LONGER = (
-    "Rollouts are longer here. With the limit of the authors' code the same search earns what is reported: row "
-    "`leaps-220`."
+    "Rollouts are longer here. With the limit of the authors' code the same search earns what is reported: "
+    "row `leaps-220`."
 )
 _HUNDREDTH = "By a hundredth, where the reported deviation is one."
 _TRIES = (
