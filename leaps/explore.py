@@ -228,7 +228,7 @@ class SearchJudge:
     def __call__(self, network: ProgramSpace) -> float:
         with TemporaryDirectory() as folder:
             file = Path(folder) / "weights.safetensors"
-            save_weights(network, file, with_policy=False)
+            save_weights(network, file, for_search=True)
             space = Space(file)
         found = [
             reconstruct(space, program, SELECTION, seed, self.iterations, best_answers=False).r_mat

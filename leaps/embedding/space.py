@@ -25,6 +25,12 @@ SHIPPED = Path(__file__).parent / "trained"
 BATCH = 2048
 
 
+def shipped_spaces() -> list[str]:
+    """The names of the package's spaces: variants, and their further trainings, as in leaps-1."""
+    names = {file.stem for file in SHIPPED.glob("*.safetensors")}
+    return [*(name for name in VARIANTS if name in names), *sorted(names - VARIANTS.keys())]
+
+
 class Space:
     """A program space on the CPU. Nothing changes it, so that several searches can use it at once.
 
@@ -42,20 +48,20 @@ class Space:
 
     @staticmethod
     def load(name: str | Path = "leaps", raw: bool = False) -> "Space":
-        """Load a shipped variant (leaps, p, pr, pl) or a file of weights."""
+        """Load a space of the package (leaps, p, pr, pl) or a file of weights."""
         file = Path(name)
-        if str(name) in VARIANTS:
+        if str(name) in shipped_spaces():
             file = SHIPPED / f"{name}.safetensors"
-            if not file.exists():
-                raise ValueError(
-                    f"the weights of {str(name)!r} don't come with this version; make them with `leaps data` "
-                    "and `leaps train`, and give the training's folder"
-                )
+        elif str(name) in VARIANTS:
+            raise ValueError(
+                f"the weights of {str(name)!r} don't come with this version; make them with `leaps data` "
+                "and `leaps train`, and give the training's folder"
+            )
         if file.is_dir():
             file = file / "weights.safetensors"
         if not file.exists():
             raise ValueError(
-                f"no weights at {str(name)!r}; expected {', '.join(VARIANTS)}, a file of weights, "
+                f"no weights at {str(name)!r}; expected {', '.join(shipped_spaces())}, a file of weights, "
                 "or a folder of `leaps train`"
             )
         return _loaded(file.resolve(), file.stat().st_mtime_ns, raw)

@@ -30,7 +30,7 @@ from leaps.embedding.losses import (
 )
 from leaps.embedding.model import ModelConfig, ProgramSpace, make_orthogonal
 from leaps.embedding.sampler import ProgramSampler
-from leaps.embedding.weights import load_weights, save_weights
+from leaps.embedding.weights import load_weights, round_weights, save_weights
 from leaps.files import write_atomically
 from leaps.memory import keep_what_is_freed
 from leaps.tensors import read_about
@@ -435,6 +435,7 @@ def _finish(trainer: Trainer, folder: Path, seconds: float) -> dict[str, float]:
     about = read_about(file)
     if "test" not in about:
         space = load_weights(file, trainer.device)
+        round_weights(space)
         numbers = torch.arange(len(trainer.programs), device=trainer.device)
         with torch.no_grad():
             latents = [
@@ -447,6 +448,6 @@ def _finish(trainer: Trainer, folder: Path, seconds: float) -> dict[str, float]:
         cuda = trainer.device.type == "cuda"
         about["device"] = torch.cuda.get_device_name() if cuda else "cpu"
         # π has done its work: it is in the checkpoint, and searching needs none.
-        save_weights(space, file, about, with_policy=False)
+        save_weights(space, file, about, for_search=True)
     test: dict[str, float] = about["test"]
     return test

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
+from torch import Tensor
 
 from leaps import __version__
 from leaps.embedding.model import ModelConfig, ProgramSpace
@@ -14,19 +15,38 @@ from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE
 from leaps.tensors import check_vocabulary, metadata, read_about
 
+NETWORKS = ("encoder.", "decoder.")
+"""begin the names of the tensors that are stored in half precision for searching"""
+
 
 def save_weights(
-    space: ProgramSpace, file: Path, said: dict[str, Any] | None = None, *, with_policy: bool = True
+    space: ProgramSpace, file: Path, about: dict[str, Any] | None = None, *, for_search: bool = False
 ) -> None:
-    """Write the weights, with vocabulary, sizes and version. Searching needs no policy."""
+    """Write the weights, with vocabulary, sizes and version.
+
+    for_search: leave out the policy, and store encoder and decoder in half precision, in half as many bytes.
+    """
     tensors = {
-        name: tensor.detach().cpu().contiguous()
+        name: _stored(name, tensor, for_search)
         for name, tensor in space.state_dict().items()
-        if with_policy or not name.startswith("policy.")
+        if not (for_search and name.startswith("policy."))
     }
-    config = asdict(space.config) | {"policy": with_policy and space.config.policy}
-    about = {**(said or {}), "vocabulary": LANGUAGE.tokens, "model": config, "version": __version__}
-    write_atomically(file, save(tensors, metadata(about)))
+    config = asdict(space.config) | {"policy": space.config.policy and not for_search}
+    stored = {**(about or {}), "vocabulary": LANGUAGE.tokens, "model": config, "version": __version__}
+    write_atomically(file, save(tensors, metadata(stored)))
+
+
+def _stored(name: str, tensor: Tensor, for_search: bool) -> Tensor:
+    tensor = tensor.detach().cpu().contiguous()
+    return tensor.half() if for_search and name.startswith(NETWORKS) else tensor
+
+
+def round_weights(space: ProgramSpace) -> None:
+    """Round encoder and decoder to what is stored for searching."""
+    with torch.no_grad():
+        for name, parameter in space.named_parameters():
+            if name.startswith(NETWORKS):
+                parameter.copy_(parameter.half())
 
 
 def load_weights(file: Path, device: torch.device | str = "cpu") -> ProgramSpace:

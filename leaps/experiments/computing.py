@@ -127,6 +127,11 @@ class SearchRow:
         """Whether it searches a trained space, and so depends on the training."""
         return self.method.startswith(("leaps", "random")) and split_name(self.method) is None
 
+    @property
+    def uses_space(self) -> bool:
+        """Whether it takes programs from a space; CEBS and Ladder take them from that of the package."""
+        return split_name(self.method) is None and self.method not in ("hc", "ladder-space")
+
 
 CALLS = "~220calls"
 """the paper authors' limit of a rollout"""
@@ -193,6 +198,8 @@ def search(job: Job, worlds: int | None = None, task: str | None = None) -> Valu
     seed, trained = cell.seed, None
     if row.in_space:
         trained, seed = space_of(job, row.space)
+    elif row.uses_space:
+        trained = open_space(row.space, 0, job.work, job.device)
     space = row.space if trained is None else trained.path
     config = SolveConfig(
         task or cell.task + row.limit,
@@ -205,7 +212,7 @@ def search(job: Job, worlds: int | None = None, task: str | None = None) -> Valu
         also=row.also,
     )
     found = _timed(lambda: solve(config).summary())
-    if trained is not None and trained.about:  # where it lies says nothing on another machine
+    if trained is not None:  # where it lies says nothing on another machine
         found["config"]["space"] = trained.name
         found["space"] = trained.about
     perfect = [entry["evaluations"] for entry in found["history"] if entry["score"] >= PERFECT]
@@ -444,7 +451,7 @@ def reconstruction(job: Job) -> Values:
         "program": space.text(found.program),
         "iterations": found.iterations,
         "evaluations_in_all": found.evaluations,
-        **({"space": {"name": trained.name, **trained.about}} if trained.about else {}),
+        "space": trained.about,
     }
 
 
@@ -460,8 +467,7 @@ def smoothness(job: Job) -> Values:
 
     data = make_dataset(DataConfig(programs=job.cell.option("programs", 50_000)))
     trained = open_space(SPACES[job.cell.method], job.cell.seed, job.work, job.device)
-    space = {"space": {"name": trained.name, **trained.about}} if trained.about else {}
-    return {"return": measure(Space.load(trained.path), data, job.cell.task), **space}
+    return {"return": measure(Space.load(trained.path), data, job.cell.task), "space": trained.about}
 
 
 def debugging(job: Job) -> Values:

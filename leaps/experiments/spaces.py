@@ -70,32 +70,34 @@ class Trained:
     """A trained space."""
 
     name: str
-    """a variant of the package, or the name of a training"""
+    """the recipe's name for the training with seed 0, else with the seed, as in leaps-1"""
     file: Path
-    about: Mapping[str, Any]
-    """digest, and the judgement of the test split; empty if the space comes with the package"""
 
     @property
     def path(self) -> str:
-        """What `Space.load` takes."""
-        return str(self.file) if self.about else self.name
+        """The argument of `Space.load`."""
+        return self.name if self.file.parent == SHIPPED else str(self.file)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Name, digest, and the judgement of the test split: what cells keep of it."""
+        judged = {key: round(float(value), 4) for key, value in read_about(self.file)["test"].items()}
+        return {"name": self.name, "digest": digest_of_weights(self.file), **judged}
 
 
 def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
     """A recipe's space by the number of its training, trained first if it is not there.
 
-    Number 0 of a variant of the package comes with the package. A GPU takes minutes, a CPU up to hours.
+    Trainings of the package's variants may come with the package. A GPU takes minutes for one, a CPU up to
+    hours.
     """
-    if recipe in VARIANTS and training == 0:
-        return Trained(recipe, SHIPPED / f"{recipe}.safetensors", {})
     seed = training if recipe in VARIANTS else training + 1
-    name = f"{recipe}-{seed}"
+    name = f"{recipe}-{seed}" if seed else recipe
+    if (shipped := SHIPPED / f"{name}.safetensors").exists():
+        return Trained(name, shipped)
     folder = work / "spaces" / name
     _train(RECIPES[recipe], seed, folder, device)
-    file = folder / WEIGHTS_FILE
-    test = read_about(file)["test"]
-    judged = {key: round(float(value), 4) for key, value in test.items()}
-    return Trained(name, file, {"digest": digest_of_weights(file), **judged})
+    return Trained(name, folder / WEIGHTS_FILE)
 
 
 def _train(recipe: Recipe, seed: int, folder: Path, device: str) -> None:

@@ -139,7 +139,10 @@ def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> 
         (["tasks", "--methods", "dqn"], "unknown method 'dqn'"),
         (["tasks", "--tasks", "snake"], "unknown task 'snake'"),
         (["tasks", "--seeds", "0"], "seeds must be at least 1, found 0"),
-        (["smoothness", "--seeds", "3"], "nothing in smoothness is drawn, and every seed says the same"),
+        (
+            ["interpolation", "--seeds", "3"],
+            "nothing in interpolation is drawn, and every seed says the same",
+        ),
         (["tasks", "--backend", "slurm"], "slurm"),
         (["tasks", "--backend", "dask"], "address"),
         (["tasks", "--device", "abacus"], "expected cpu or cuda"),

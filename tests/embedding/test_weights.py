@@ -12,7 +12,7 @@ from safetensors.torch import load, save
 
 from leaps import __version__
 from leaps.embedding.model import ModelConfig, ProgramSpace
-from leaps.embedding.weights import load_weights, save_weights
+from leaps.embedding.weights import load_weights, round_weights, save_weights
 from leaps.karel.world import LANGUAGE
 from leaps.tensors import metadata, read_about
 from tests.embedding.helpers import drawn, placed, tokens_of, untrained
@@ -66,21 +66,34 @@ def test_a_loaded_space_is_there_to_be_used(file: Path) -> None:
 def test_without_the_policy_there_are_no_policy_tensors(tmp_path: Path) -> None:
     space = untrained()
     save_weights(space, tmp_path / "with")
-    save_weights(space, tmp_path / "without", with_policy=False)
+    save_weights(space, tmp_path / "without", for_search=True)
     assert names(tmp_path / "without") == {n for n in names(tmp_path / "with") if not n.startswith("policy.")}
     assert names(tmp_path / "with") != names(tmp_path / "without")
 
 
-def test_weights_without_the_policy_decode_the_same(tmp_path: Path) -> None:
-    save_weights(untrained(), tmp_path / "w", with_policy=False)
+def test_weights_for_searching_decode_as_the_rounded_network(tmp_path: Path) -> None:
+    space = placed(untrained(12, max_length=30))
+    save_weights(space, tmp_path / "w", for_search=True)
     loaded = load_weights(tmp_path / "w")
     assert loaded.policy is None
-    assert torch.equal(loaded.decode(drawn(20, 8)), untrained().decode(drawn(20, 8)))
+    round_weights(space)
+    assert torch.equal(loaded.decode(drawn(20, 12)), space.decode(drawn(20, 12)))
+
+
+def test_rounding_changes_networks_a_little_and_coordinates_not_at_all() -> None:
+    space, rounded = placed(untrained(12)), placed(untrained(12))
+    round_weights(rounded)
+    before, after = space.state_dict(), rounded.state_dict()
+    changed = {name.partition(".")[0] for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"encoder", "decoder"}
+    assert all(
+        torch.allclose(before[name].float(), after[name].float(), rtol=1e-3, atol=1e-6) for name in before
+    )
 
 
 def test_the_space_keeps_its_policy_when_it_is_saved_without(tmp_path: Path) -> None:
     space = untrained()
-    save_weights(space, tmp_path / "w", with_policy=False)
+    save_weights(space, tmp_path / "w", for_search=True)
     assert space.config.policy
     assert space.policy is not None
 
@@ -121,12 +134,12 @@ def test_what_a_file_is_given_to_say_is_never_said_instead_of_what_it_holds(tmp_
 
 
 def test_what_was_said_with_the_policy_can_be_said_without(file: Path) -> None:
-    save_weights(load_weights(file), file, read_about(file), with_policy=False)
+    save_weights(load_weights(file), file, read_about(file), for_search=True)
     assert load_weights(file).policy is None
 
 
 def test_the_file_says_whether_it_holds_a_policy(tmp_path: Path) -> None:
-    save_weights(untrained(), tmp_path / "w", with_policy=False)
+    save_weights(untrained(), tmp_path / "w", for_search=True)
     assert read_about(tmp_path / "w")["model"] == asdict(untrained().config) | {"policy": False}
 
 

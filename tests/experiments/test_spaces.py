@@ -7,12 +7,13 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from leaps.dataset import DataConfig
-from leaps.embedding.space import SHIPPED
+from leaps.embedding.space import SHIPPED, shipped_spaces
 from leaps.embedding.train import TrainConfig
 from leaps.experiments import computing, spaces
 from leaps.experiments.cell import cell
 from leaps.experiments.computing import Job, SearchRow, do
 from leaps.experiments.spaces import RECIPES, Recipe, digest_of_weights, open_space
+from leaps.experiments.store import Store
 from leaps.tensors import metadata, read_about
 from tests.embedding.helpers import needs_shipped_weights
 
@@ -33,7 +34,7 @@ def test_the_digest_is_of_the_weights_and_not_of_what_else_a_file_says(tmp_path:
     tensors = load_file(SHIPPED / "p.safetensors")
     save_file(tensors, tmp_path / "same", metadata({"seconds": 1}))
     name = sorted(tensors)[3]
-    tensors[name] = np.nextafter(tensors[name], np.float32(9))
+    tensors[name] = np.nextafter(tensors[name], tensors[name].dtype.type(9))
     save_file(tensors, tmp_path / "other", metadata({}))
     digest = digest_of_weights(SHIPPED / "p.safetensors")
     assert digest == digest_of_weights(tmp_path / "same")
@@ -45,8 +46,34 @@ def test_the_digest_is_of_the_weights_and_not_of_what_else_a_file_says(tmp_path:
 def test_the_packages_spaces_are_the_first_trainings_of_their_recipes(tmp_path: Path) -> None:
     for name in ("leaps", "p", "pr", "pl"):
         found = open_space(name, 0, tmp_path, "cpu")
-        assert (found.path, found.about) == (name, {})
+        assert (found.path, found.name, found.file) == (name, name, SHIPPED / f"{name}.safetensors")
+        assert found.about["digest"] == digest_of_weights(found.file)
     assert not list(tmp_path.iterdir())
+
+
+@needs_shipped_weights
+def test_further_trainings_of_the_package_are_searched_and_not_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "leaps-2.safetensors").write_bytes((SHIPPED / "leaps.safetensors").read_bytes())
+    monkeypatch.setattr(spaces, "SHIPPED", tmp_path)
+    found = open_space("leaps", 2, tmp_path / "work", "cpu")
+    assert (found.path, found.file) == ("leaps-2", tmp_path / "leaps-2.safetensors")
+    assert not (tmp_path / "work").exists()
+
+
+@needs_shipped_weights
+def test_stored_cells_were_computed_in_the_spaces_of_the_package() -> None:
+    store = Store(Path(__file__).parents[2] / "results", only_read=True)
+    shipped = {name: digest_of_weights(SHIPPED / f"{name}.safetensors") for name in shipped_spaces()}
+    stale = [
+        result.cell.name
+        for experiment in store.experiments()
+        for result in store.all(experiment)
+        if (space := result.values.get("space"))
+        and shipped.get(space["name"], space["digest"]) != space["digest"]
+    ]
+    assert not stale
 
 
 @pytest.mark.usefixtures("tiny")
