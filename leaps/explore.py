@@ -98,6 +98,34 @@ class Plane:
         return np.asarray((latents - self.centre) @ self.axes, np.float32)
 
 
+def dimensions_filled(latents: NDArray[np.float32]) -> float:
+    """How many dimensions latents [n, dimensions] fill: the participation ratio of their variances."""
+    covariance = np.cov(latents.astype(np.float64), rowvar=False)
+    return float(np.trace(covariance) ** 2 / (covariance**2).sum())
+
+
+DIRECTIONS = 36
+"""in which a cloud is compared with a normal distribution: every 5 degrees"""
+
+
+def distance_from_normal(places: NDArray[np.float32]) -> float:
+    """How far the shape of a cloud [n, 2] is from that of a normal distribution, from 0 to 1.
+
+    Mean Kolmogorov-Smirnov distance over directions, after the cloud is scaled to unit covariance. So neither
+    its size nor how long it is along its axes counts, and a twisted cloud is far in some directions.
+    """
+    centred = places.astype(np.float64) - places.mean(axis=0, dtype=np.float64)
+    variances, axes = np.linalg.eigh(np.cov(centred, rowvar=False))
+    if variances[0] <= 1e-12 * variances[1]:
+        raise ValueError("expected points that span a plane, found points on a line")
+    angles = np.linspace(0, np.pi, DIRECTIONS, endpoint=False)
+    along = np.sort(centred @ (axes / np.sqrt(variances)) @ [np.cos(angles), np.sin(angles)], axis=0)
+    normal = torch.special.ndtr(torch.from_numpy(along)).numpy()
+    below = np.arange(len(along))[:, None] / len(along)  # of the cloud, before and up to each point
+    gaps = np.maximum(np.abs(normal - below), np.abs(below + 1 / len(along) - normal))
+    return float(gaps.max(axis=0).mean())
+
+
 DIGITS = 3
 """of coordinates that are kept: a picture shows no more"""
 
@@ -132,6 +160,10 @@ class LatentMap:
     are from their centre, in root mean square"""
     shares: tuple[float, float]
     """of the training programs' variance, along each axis"""
+    dimensions: float
+    """how many dimensions the training programs fill (`dimensions_filled`)"""
+    from_normal: float
+    """how far the training programs on the map are from a normal distribution (`distance_from_normal`)"""
 
     KEPT_TRAINING, KEPT_NORMAL = 1_200, 400
     """points that a picture needs to show the shape of a cloud"""
@@ -142,6 +174,8 @@ class LatentMap:
             "training": columns_of(self.training[: self.KEPT_TRAINING]),
             "normal": columns_of(self.normal[: self.KEPT_NORMAL]),
             "variance_shares": [round(share, 4) for share in self.shares],
+            "dimensions": round(self.dimensions, 2),
+            "from_normal": round(self.from_normal, 4),
             "tests": {
                 name: {
                     "truth": columns_of(self.truth[name][None]),
@@ -166,6 +200,8 @@ class LatentMap:
             {name: float(test["r_mat"]) for name, test in tests.items()},
             {name: float(test["apart"]) for name, test in tests.items()},
             (first, second),
+            float(said["dimensions"]),
+            float(said["from_normal"]),
         )
 
 
@@ -198,7 +234,18 @@ def latent_map(
         truth[name], found[name] = place(given)[0], place(result.point[None])[0]
         r_mat[name] = result.r_mat
         apart[name] = float(np.linalg.norm(space.latent(result.point[None]) - space.latent(given))) / unit
-    return LatentMap(plane.place(latents), place(normal), truth, found, r_mat, apart, plane.shares)
+    training = plane.place(latents)
+    return LatentMap(
+        training,
+        place(normal),
+        truth,
+        found,
+        r_mat,
+        apart,
+        plane.shares,
+        dimensions_filled(latents),
+        distance_from_normal(training),
+    )
 
 
 SELECTION = CEMConfig(32, 0.25, 0.1, True, "narrow")

@@ -22,7 +22,16 @@ from leaps.embedding.model import Coordinates
 from leaps.embedding.space import Space
 from leaps.embedding.train import TrainConfig
 from leaps.embedding.weights import save_weights
-from leaps.explore import LatentMap, SearchJudge, interpolate, latent_map, nearest, smoothness
+from leaps.explore import (
+    LatentMap,
+    SearchJudge,
+    dimensions_filled,
+    distance_from_normal,
+    interpolate,
+    latent_map,
+    nearest,
+    smoothness,
+)
 from leaps.figures import draw_map
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import LANGUAGE, random_worlds
@@ -376,6 +385,8 @@ def test_a_maps_report_is_plain_and_short_and_can_be_read() -> None:
     assert read.training == pytest.approx(long.training[:1200], abs=6e-4)
     assert read.normal == pytest.approx(long.normal[:400], abs=6e-4)
     assert read.shares == pytest.approx(long.shares, abs=1e-4)
+    assert read.dimensions == pytest.approx(long.dimensions, abs=1e-2)
+    assert read.from_normal == pytest.approx(long.from_normal, abs=1e-4)
     for name in TEST_PROGRAMS:
         assert read.truth[name] == pytest.approx(long.truth[name], abs=6e-4)
         assert read.found[name] == pytest.approx(long.found[name], abs=6e-4)
@@ -384,6 +395,49 @@ def test_a_maps_report_is_plain_and_short_and_can_be_read() -> None:
         )
     assert read.report() == said
     assert len(json.dumps(said)) < 40_000
+
+
+# The shape of a cloud
+
+
+def normal_cloud(count: int = 20_000) -> NDArray[np.float32]:
+    return np.random.default_rng(0).standard_normal((count, 2)).astype(np.float32)
+
+
+def test_a_normal_cloud_is_normal_however_it_lies() -> None:
+    cloud = normal_cloud()
+    assert distance_from_normal(cloud) < 0.01
+    turned = cloud @ np.array([[3, 1], [-1, 0.2]], np.float32) + 7
+    assert distance_from_normal(turned) == pytest.approx(distance_from_normal(cloud), abs=0.002)
+
+
+def test_a_uniform_square_is_as_far_from_normal_along_its_sides_as_by_hand() -> None:
+    sides = np.linspace(-1, 1, 401)
+    square = np.stack(np.meshgrid(sides, sides), -1).reshape(-1, 2).astype(np.float32)
+    x = np.linspace(-np.sqrt(3), np.sqrt(3), 100_001)  # of unit variance
+    by_hand = np.abs(
+        torch.special.ndtr(torch.from_numpy(x)).numpy() - (x + np.sqrt(3)) / (2 * np.sqrt(3))
+    ).max()
+    # Along the diagonals it is nearer to normal, so the mean is between half of it and it.
+    assert by_hand / 2 < distance_from_normal(square) < by_hand
+
+
+def test_a_bent_cloud_is_farther_from_normal_than_a_straight_one() -> None:
+    cloud = normal_cloud()
+    bent = cloud + np.stack([np.zeros(len(cloud)), cloud[:, 0] ** 2], 1).astype(np.float32)
+    assert distance_from_normal(bent) > 0.05
+
+
+def test_points_on_a_line_have_no_shape() -> None:
+    with pytest.raises(ValueError, match="found points on a line"):
+        distance_from_normal(np.stack([np.arange(9), np.arange(9)], 1).astype(np.float32))
+
+
+def test_a_round_cloud_fills_its_dimensions_and_a_flat_one_fewer() -> None:
+    cloud = np.random.default_rng(0).standard_normal((50_000, 8)).astype(np.float32)
+    assert dimensions_filled(cloud) == pytest.approx(8, abs=0.05)
+    cloud[:, 2:] *= 0.001
+    assert dimensions_filled(cloud) == pytest.approx(2, abs=0.05)
 
 
 # Pictures of maps
@@ -396,6 +450,8 @@ CHART = LatentMap(
     dict.fromkeys(TEST_PROGRAMS, 0.75),
     dict.fromkeys(TEST_PROGRAMS, 0.5),
     (0.25, 0.125),
+    12.0,
+    0.25,
 )
 
 

@@ -39,9 +39,9 @@ def latent_map(job: Job) -> Values:
     cell = job.cell
     config = DataConfig(programs=cell.option("programs", DataConfig.programs))
     training = unique_programs(config)[: config.bounds[0]]
-    space = Space.load(SPACES[cell.method], raw=True)
-    chart = lay_out(space, training, cell.seed, cell.option("iterations", 1000))
-    return {"programs": len(training), **chart.report()}
+    trained, seed = space_of(job, SPACES[cell.method])
+    chart = lay_out(Space.load(trained.path, raw=True), training, seed, cell.option("iterations", 1000))
+    return {"programs": len(training), **chart.report(), "space": trained.about}
 
 
 def trajectory(job: Job) -> Values:
@@ -55,7 +55,8 @@ def trajectory(job: Job) -> Values:
         cell.task, SEARCHES[cell.method].method, seed, budget=cell.option("budget"), space=trained.path
     )
     truth, programs = TRUTHS[cell.task], cell.option("programs", CLOUD)
-    return record(config, search_space(config), truth, programs=programs).summary()
+    found = record(config, search_space(config), truth, programs=programs).summary()
+    return found | {"space": trained.about}
 
 
 def evolution(job: Job) -> Values:
@@ -90,13 +91,14 @@ def interpolation(job: Job) -> Values:
     from leaps.explore import interpolate
 
     reported = INTERPOLATIONS[job.cell.task]
-    programs = interpolate(
-        Space.load(SPACES[job.cell.method]), reported[0], reported[-1], job.cell.option("steps", STEPS)
-    )
+    trained, _ = space_of(job, SPACES[job.cell.method])
+    steps = job.cell.option("steps", STEPS)
+    programs = interpolate(Space.load(trained.path), reported[0], reported[-1], steps)
     return {
         "programs": programs,
         "likeness": _likeness(programs),
         "likeness_of_reported": _likeness(reported),
+        "space": trained.about,
     }
 
 

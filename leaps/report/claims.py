@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean
+from typing import Any
 
 from leaps.experiments.spaces import SEEDS as SPACE_SEEDS
 from leaps.experiments.table import Entry
@@ -47,6 +48,10 @@ class Results:
             }
             for section in contents.sections
         }
+        self.figures = {
+            exhibit.experiment.name: {place: result.values for place, result in exhibit.shown.items()}
+            for exhibit in contents.exhibits
+        }
 
     def mean(self, experiment: str, method: str, task: str) -> float:
         if (method, task) not in self.entries.get(experiment, {}):
@@ -71,6 +76,14 @@ class Results:
         """The number of trained spaces that all these entries have been searched in."""
         entries = [self.entries[experiment][method, task] for method in methods for task in tasks]
         return min(1 + max(one.cell.seed for one in entry.results) // SPACE_SEEDS for entry in entries)
+
+    def figure(self, name: str, methods: Sequence[str], task: str) -> list[Mapping[str, Any]]:
+        """The values of a figure's cells, one per method."""
+        found = self.figures.get(name, {})
+        for method in methods:
+            if (method, task) not in found:
+                raise KeyError(f"{method} on {task} in {name}")
+        return [found[method, task] for method in methods]
 
     def row(self, experiment: str, method: str, tasks: Sequence[str]) -> dict[str, float]:
         return {task: self.mean(experiment, method, task) for task in tasks}
@@ -150,6 +163,36 @@ def _smooth(results: Results) -> Verdict:
     with_l, without = min(values["leaps-p+l"], values["leaps"]), max(values["leaps-p"], values["leaps-p+r"])
     return Verdict(
         HOLDS if with_l > without else FAILS, f"R_mat of neighbours, test split: {_listed(values)}."
+    )
+
+
+SPACES = ("leaps-p", "leaps-p+r", "leaps-p+l", "leaps")
+
+
+def _shape(results: Results) -> Verdict:
+    maps = dict(zip(SPACES, results.figure("latent-map", SPACES, "test-programs"), strict=True))
+    shape = {method: float(values["from_normal"]) for method, values in maps.items()}
+    twisted = min(shape["leaps-p+l"], shape["leaps"]) > max(shape["leaps-p"], shape["leaps-p+r"])
+    listed = ", ".join(f"{method} {value:.3f}" for method, value in shape.items())
+    filled = ", ".join(f"{method} {float(values['dimensions']):.0f}" for method, values in maps.items())
+    return Verdict(
+        HOLDS if twisted else FAILS,
+        f"Distance of the training programs on the map from a normal distribution (0 is normal): {listed}. "
+        f"Dimensions that they fill, of 256: {filled}. One training of each variant, by the figure "
+        "`latent-map`.",
+    )
+
+
+def _closer(results: Results) -> Verdict:
+    maps = results.figure("latent-map", SPACES, "test-programs")
+    apart = {
+        method: fmean(float(test["apart"]) for test in values["tests"].values())
+        for method, values in zip(SPACES, maps, strict=True)
+    }
+    return Verdict(
+        HOLDS if apart["leaps"] == min(apart.values()) else FAILS,
+        "Mean distance of a test program and what is found for its behaviour, in units of the space: "
+        f"{_listed(apart)}. Four programs in one training of each variant.",
     )
 
 
@@ -345,6 +388,17 @@ CLAIMS = (
         "LEAPS and LEAPS-P+L perform the best, suggesting that optimizing the latent behavior reconstruction "
         "objective is essential for improving the smoothness of the latent space.",
         _smooth,
+    ),
+    Claim(
+        "The shape of the latent training programs in the program embedding spaces learned by LEAPS-P and "
+        "LEAPS-P+R are similar to a normal distribution, while in the program embedding spaces learned by "
+        "LEAPS and LEAPS-P+L, the shape is more twisted.",
+        _shape,
+    ),
+    Claim(
+        "The distances between pairs of ground-truth programs and their reconstructions are smaller in the "
+        "program embedding space learned by LEAPS.",
+        _closer,
     ),
     Claim("The naïve program synthesis baseline fails on the complex WHILE+2IF+IFELSE program.", _naive),
     Claim(

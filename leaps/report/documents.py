@@ -68,7 +68,8 @@ def write(documents: Sequence[Document]) -> None:
 def _readme(contents: Contents, folder: Path, file: Path) -> Document:
     sections = [section for section in contents.sections if section.experiment.name in IN_README]
     if not sections:
-        raise ValueError(f"{file}: there are no results of {' or '.join(IN_README)} to write into it")
+        known = f"{', '.join(IN_README[:-1])} or {IN_README[-1]}"
+        raise ValueError(f"{file}: there are no results of {known} to write into it")
     details = Path(os.path.relpath(folder / f"{NAME}.md", file.parent)).as_posix()
     text = file.read_bytes().decode()
     text = insert(text, RESULTS, to_readme(sections, details), str(file))

@@ -70,6 +70,28 @@ def _latent_map(shown: Shown) -> list[Part]:
             "1 is the distance of training programs from their centre, in root mean square.",
             small=True,
         ),
+        Listing(
+            "latent-map, shape",
+            ("", "distance from normal", "dimensions filled", "variance on the map", "mean distance"),
+            tuple(
+                (
+                    f"**{method}**",
+                    f"{chart.from_normal:.3f}",
+                    f"{chart.dimensions:.0f}",
+                    f"{100 * sum(chart.shares):.0f} %",
+                    number(float(np.mean(list(chart.apart.values())))),
+                )
+                for method, chart in charts.items()
+            ),
+        ),
+        Words(
+            "The shape of the training programs on the map: mean Kolmogorov-Smirnov distance from a normal "
+            "distribution of the same covariance over all directions of the map (0 is normal) · "
+            "participation ratio of the variances (N(0, I) fills 256) · fraction of the variance that the "
+            "map shows · the distances of the table above, averaged. The verdict is in "
+            "[the claims](claims.md).",
+            small=True,
+        ),
     ]
 
 

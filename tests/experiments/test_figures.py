@@ -20,6 +20,7 @@ from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import Job, do
 from leaps.experiments.figures import FRAMES, TRUTHS
 from leaps.experiments.paper import INTERPOLATIONS
+from leaps.experiments.spaces import open_space
 from leaps.explore import interpolate, latent_map
 from leaps.karel.draw import frames_of_actions, frames_of_program, path_of
 from leaps.karel.world import LANGUAGE, World
@@ -56,7 +57,7 @@ def test_a_map_is_that_of_the_space_and_its_training_programs() -> None:
     data = make_dataset(DataConfig(programs=200))
     expected = latent_map(Space.load("pl", raw=True), data.tokens[data.split("train")], 3, 2)
     found = values_of(one)
-    assert found == {"programs": 140, **expected.report()}
+    assert found == {"programs": 140, **expected.report(), "space": open_space("pl", 0, Path(), "cpu").about}
     assert values_of(one) == found
     assert values_of(replace(one, method="leaps")) != found
 
@@ -66,7 +67,7 @@ def test_a_trajectory_is_that_of_the_search_in_table_3() -> None:
     one = cell("cem-trajectory", "leaps", "four-corner", 1, budget=130, programs=50)
     config = SolveConfig("four-corner", "leaps", 1, budget=130)
     recorded = record(config, Space.load("leaps", raw=True), TRUTHS["four-corner"], programs=50)
-    assert values_of(one) == recorded.summary()
+    assert values_of(one) == recorded.summary() | {"space": open_space("leaps", 0, Path(), "cpu").about}
 
 
 @pytest.mark.parametrize("task", TRUTHS)

@@ -127,6 +127,8 @@ def shown_values(one: Cell, seed: int = 0) -> dict[str, Any]:
                 dict.fromkeys(TEST_PROGRAMS, 0.875),
                 dict.fromkeys(TEST_PROGRAMS, 1.25),
                 (0.1, 0.05),
+                31.25,
+                0.125,
             )
             return {"programs": 35_000, **chart.report()}
         case "cem-trajectory":

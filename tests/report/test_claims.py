@@ -8,6 +8,7 @@ from leaps.experiments.catalogue import EXPERIMENTS
 from leaps.experiments.cell import Result, cell
 from leaps.experiments.table import Entry
 from leaps.report.claims import CLAIMS, FAILS, HOLDS, MISSING, PARTLY, Results, Verdict, claims_page, judged
+from leaps.report.contents import Exhibit
 from leaps.tasks import PAPER
 
 
@@ -33,6 +34,7 @@ class _Compared:
 @dataclass
 class _Contents:
     sections: list[_Section] = field(default_factory=list)
+    exhibits: list[Exhibit] = field(default_factory=list)
 
 
 def _entry(name: str, place: tuple[str, str], value: float) -> Entry:
@@ -50,6 +52,36 @@ def verdict(quote: str, **tables: dict[tuple[str, str], float]) -> Verdict:
 
 def on_all(method: str, value: float, **others: float) -> dict[tuple[str, str], float]:
     return {(method, task): others.get(task.replace("-", "_"), value) for task in PAPER}
+
+
+def verdict_of_maps(quote: str, maps: dict[str, tuple[float, float]]) -> Verdict:
+    """maps: by method, the distance from normal and how far found programs are apart."""
+    shown = {
+        (method, "test-programs"): Result(
+            cell("latent-map", method, "test-programs"),
+            {"from_normal": distance, "dimensions": 30.0, "tests": {"WHILE": {"apart": apart}}},
+            0.0,
+            "0",
+        )
+        for method, (distance, apart) in maps.items()
+    }
+    exhibit = Exhibit(EXPERIMENTS["latent-map"], shown, None)  # type: ignore[arg-type]
+    (claim,) = (claim for claim in CLAIMS if quote in claim.quote)
+    return claim.judge(Results(_Contents([], [exhibit])))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("distance", "word"), [(0.2, HOLDS), (0.05, FAILS)])
+def test_spaces_with_the_loss_l_have_to_be_farther_from_normal(distance: float, word: str) -> None:
+    maps = {"leaps-p": (0.1, 1.0), "leaps-p+r": (0.1, 1.0), "leaps-p+l": (0.2, 1.0), "leaps": (distance, 1.0)}
+    found = verdict_of_maps("more twisted", maps)
+    assert found.word == word
+    assert "leaps-p+l 0.200" in found.evidence
+
+
+@pytest.mark.parametrize(("apart", "word"), [(0.5, HOLDS), (1.5, FAILS)])
+def test_reconstructions_have_to_be_closest_in_the_full_space(apart: float, word: str) -> None:
+    maps = dict.fromkeys(("leaps-p", "leaps-p+r", "leaps-p+l"), (0.1, 1.0)) | {"leaps": (0.1, apart)}
+    assert verdict_of_maps("are smaller in the", maps).word == word
 
 
 def test_a_tree_that_earns_more_than_its_teachers_is_not_bounded_by_them() -> None:

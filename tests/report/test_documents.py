@@ -107,7 +107,7 @@ def test_a_readme_without_anything_to_say_is_left_alone(tmp_path: Path) -> None:
     keep_entry(store, "smoothness", "leaps", "train", [0.3])
     readme = tmp_path / "README.md"
     readme.write_text(f"{BEGIN}\n{END}\n{LADDER}\n")
-    with pytest.raises(ValueError, match="no results of tasks or karel-hard to write into it"):
+    with pytest.raises(ValueError, match="no results of as-run, tasks or karel-hard to write into it"):
         documents_of(gather(store), tmp_path, readme)
 
 

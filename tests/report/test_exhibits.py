@@ -108,8 +108,9 @@ def test_a_map_has_a_panel_for_each_space_that_is_there(tmp_path: Path) -> None:
     said = words(pictures_of(parts)[0].draw("svg"))
     assert [name for name in said if name.startswith("leaps")] == ["leaps-p", "leaps"]
     assert said.count("first principal component (10 %)") == 2
-    (listing,) = listings(parts)
-    assert listing.rows == tuple((f"**{name}**", *["0.88 · 1.25"] * 4) for name in ("leaps-p", "leaps"))
+    tests, shapes = listings(parts)
+    assert tests.rows == tuple((f"**{name}**", *["0.88 · 1.25"] * 4) for name in ("leaps-p", "leaps"))
+    assert shapes.rows[0] == ("**leaps-p**", "0.125", "31", "15 %", "1.25")
     assert "35,000 training programs, of which 50 are drawn" in told(parts)
 
 
