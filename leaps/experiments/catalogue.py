@@ -443,6 +443,14 @@ TABLES = {
             takes_searches=True,
         ),
         Experiment(
+            "penalty",
+            "policies trained without StairClimber's penalty, judged with it",
+            ("ppo-last-action",),
+            ("stair-climber-free",),
+            lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "penalty"),
+            computing.without_penalty,
+        ),
+        Experiment(
             "unseen",
             "tasks of which only a share of the configurations was seen, judged on all",
             ("drl", "drl-abs", "ppo-last-action", "viper", "leaps", "leaps+", "ladder"),

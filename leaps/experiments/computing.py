@@ -320,6 +320,20 @@ def baseline(job: Job) -> Values:
     return _trained(job)[0]
 
 
+def without_penalty(job: Job) -> Values:
+    """Train a policy on StairClimber without its penalty, and judge it on the real task, at home and large."""
+    from leaps.baselines.policies import load_policy
+    from leaps.evaluate import UNSEEN_SEEDS, evaluate_policy
+
+    found = _trained(job)[0]
+    episodes, judged = job.cell.option("judged", EPISODES_ELSEWHERE), {}
+    for name, size in (("return", None), ("large_return", LARGE)):
+        worlds: dict[str, Any] = {"episodes": episodes, "seed": UNSEEN_SEEDS + job.cell.seed, "size": size}
+        policy = load_policy(job.folder, job.device)
+        judged[name] = float(evaluate_policy(policy, "stair-climber", **worlds).mean_return[0])
+    return found | judged | {"return_in_training": found["return"], "episodes": episodes}
+
+
 def trained_at_size(job: Job) -> Values:
     """Train a baseline in worlds of the cell's size, and judge it there."""
     cell = job.cell
@@ -537,5 +551,6 @@ def elsewhere(job: Job) -> Values:
     return {"return": float(judged.mean_return[0]), "episodes": settings["episodes"], **said}
 
 
+LARGE = (100, 100)
 EPISODES_ELSEWHERE = 100
 """worlds that something is judged on in another size: rollouts are a hundred times as long there"""

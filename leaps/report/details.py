@@ -398,6 +398,29 @@ def _depends(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
     ]
 
 
+def _penalty(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
+    rows = []
+    for (method, _), entry in _entries(section).items():
+        means = [
+            fmean(float(one.values[name]) for one in entry.results)
+            for name in ("return_in_training", "return", "large_return")
+        ]
+        rows.append((f"**{method}**", *map(number, means)))
+    return [
+        Heading("At home and at 100x100"),
+        Listing(
+            "penalty, by size",
+            ("", "without the penalty", "with it", "with it, at 100x100"),
+            tuple(rows),
+        ),
+        Words(
+            "Trained on the task `stair-climber-free`, where leaving the stairs neither costs anything nor ends "
+            "the rollout. Trained with the penalty, the policy is a row of `tasks`.",
+            small=True,
+        ),
+    ]
+
+
 _DETAILS: Mapping[str, Callable[[Section, Contents], list[Part]]] = {
     "reconstruction": _reconstruction,
     "budget": _budget,
@@ -405,5 +428,6 @@ _DETAILS: Mapping[str, Callable[[Section, Contents], list[Part]]] = {
     "debugging": _debugging,
     "length": _length,
     "as-run": _as_run,
+    "penalty": _penalty,
     "depends": _depends,
 }

@@ -19,7 +19,7 @@ from leaps.tasks.path_follow import PATH_FOLLOW
 from leaps.tasks.seeder import SEEDER
 from leaps.tasks.seesaw import SEESAW
 from leaps.tasks.snake import SNAKE
-from leaps.tasks.stair_climber import STAIR_CLIMBER, STAIR_CLIMBER_AS_RUN
+from leaps.tasks.stair_climber import STAIR_CLIMBER, STAIR_CLIMBER_AS_RUN, STAIR_CLIMBER_FREE
 from leaps.tasks.task import CALLS, COST, LIMIT, SHARE, Task
 from leaps.tasks.top_off import TOP_OFF, TOP_OFF_AS_RUN
 from leaps.tasks.up_n_down import UP_N_DOWN
@@ -46,6 +46,7 @@ VARIANTS = {
     for task in (
         MAZE_FROM_CORNER,
         HARVESTER_SUBSETS,
+        STAIR_CLIMBER_FREE,
         *(task for task in AS_RUN.values() if task.variant_of is not None),
     )
 }

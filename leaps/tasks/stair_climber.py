@@ -15,6 +15,9 @@ ends it too. On the stairs means: on a step, or on the cell above one, from whic
 The paper's authors ran another task (`STAIR_CLIMBER_AS_RUN`, "stair-climber-as-run"): leaving the stairs
 costs nothing, and the return is 1 if the rollout ends with the action that first brings Karel to the marker,
 else 0. Turning on the spot after that action, which their code does not allow, is not noticed here.
+
+In `STAIR_CLIMBER_FREE`, "stair-climber-free", leaving the stairs neither costs anything nor ends the rollout.
+It shows what the penalty does to a policy that learns.
 """
 
 from dataclasses import replace
@@ -81,6 +84,13 @@ def value(world: World, start: World) -> float:
     return 1.0 if start.markers[row, column] > 0 else -1.0
 
 
+def begin_free(stream: Stream, world: World) -> None:  # noqa: ARG001
+    for row in range(world.ground.shape[0]):
+        for column in range(world.ground.shape[1]):
+            if world.markers[row, column] > 0:
+                world.ground[row, column] = EXIT
+
+
 GOAL_ROW, GOAL_COLUMN, ARRIVED, MEMORY = range(4)
 
 
@@ -124,4 +134,12 @@ STAIR_CLIMBER_AS_RUN = replace(
     events=MOVED | PICKED | PUT,
     memory=MEMORY,
     value=value_as_run,
+)
+
+STAIR_CLIMBER_FREE = replace(
+    STAIR_CLIMBER,
+    name="stair-climber-free",
+    summary="climb to the marker; leaving the stairs costs nothing",
+    variant_of="stair-climber",
+    begin=begin_free,
 )

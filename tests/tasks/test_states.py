@@ -34,6 +34,7 @@ COUNTS = {
     "maze-from-corner": 1408,
     "maze-as-run": 1408,
     "stair-climber-as-run": 45,
+    "stair-climber-free": 45,
     "top-off-as-run": 512,
 }
 OTHER_SIZES = {
