@@ -416,8 +416,8 @@ TABLES = {
         ),
         Experiment(
             "held-out",
-            "seven tasks of other papers, which no search was tuned on; settings as everywhere, HC and Ladder "
-            "with 200,000 evaluations",
+            "seven tasks of other papers, which no search was tuned on; settings as everywhere, HC and "
+            "Ladder with 200,000 evaluations",
             ("leaps+", "hc", "ladder"),
             tuple(HELD_OUT),
             _held_out,

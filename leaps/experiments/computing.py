@@ -321,7 +321,7 @@ def baseline(job: Job) -> Values:
 
 
 def without_penalty(job: Job) -> Values:
-    """Train a policy on StairClimber without its penalty, and judge it on the task itself, at home and large."""
+    """Train a policy on StairClimber without its penalty, and judge it with it, at home and at 100x100."""
     from leaps.baselines.policies import load_policy
     from leaps.evaluate import UNSEEN_SEEDS, evaluate_policy
 

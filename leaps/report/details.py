@@ -414,8 +414,8 @@ def _penalty(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
             tuple(rows),
         ),
         Words(
-            "Trained on the task `stair-climber-free`, where leaving the stairs costs nothing and does not end "
-            "the rollout. Trained with the penalty, the policy is a row of `tasks`.",
+            "Trained on the task `stair-climber-free`, where leaving the stairs costs nothing and does not "
+            "end the rollout. Trained with the penalty, the policy is a row of `tasks`.",
             small=True,
         ),
     ]
