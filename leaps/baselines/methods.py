@@ -21,8 +21,8 @@ from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_indented, to_line
 from leaps.evaluate import ExpectedReturn, evaluate
 from leaps.files import write_atomically
-from leaps.karel.world import LANGUAGE, random_worlds
-from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.karel.world import LANGUAGE
+from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
 from leaps.settings import changed
 from leaps.tasks import get
 from leaps.tensors import read_about
@@ -45,7 +45,7 @@ class NaiveTrainer:
     ) -> None:
         self.config, self.name, self.size = config, name, size
         if name in TEST_PROGRAMS:
-            score = behaviour_score(TEST_PROGRAMS[name], random_worlds(WORLDS, seed))
+            score = behaviour_score(TEST_PROGRAMS[name], worlds_for(TEST_PROGRAMS[name], seed, WORLDS))
         else:
             task = get(name)
             score = task_score(task, task.worlds(WORLDS, seed, size))
@@ -76,7 +76,8 @@ class NaiveTrainer:
     def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
         program = self.program[None]
         if self.name in TEST_PROGRAMS:
-            score = behaviour_score(TEST_PROGRAMS[self.name], random_worlds(episodes, seed))
+            wanted = TEST_PROGRAMS[self.name]
+            score = behaviour_score(wanted, worlds_for(wanted, seed, episodes))
             r_mat = float(score(program)[0][0])
             return ExpectedReturn(r_mat, r_mat, None, episodes)  # one number for all worlds
         found = evaluate(

@@ -300,13 +300,13 @@ MARKER_DENSITY = 0.1
 
 
 @jit
-def _scatter(stream: Stream, world: World) -> None:
+def _scatter(stream: Stream, world: World, wall_density: float) -> None:
     clear(world)
     height, width = world.ground.shape
     free = 0
     for row in range(1, height - 1):
         for column in range(1, width - 1):
-            if uniform(stream) < WALL_DENSITY:
+            if uniform(stream) < wall_density:
                 world.ground[row, column] = WALL
             else:
                 free += 1
@@ -321,14 +321,21 @@ def _scatter(stream: Stream, world: World) -> None:
 
 
 @jit
-def _scatter_all(worlds: Worlds, seed: int, first: int) -> None:
+def _scatter_all(worlds: Worlds, seed: int, first: int, wall_density: float) -> None:
     stream = np.zeros(1, np.uint64)
     for index in range(len(worlds.pose)):
         seed_stream(stream, seed, first + index)
-        _scatter(stream, world_at(worlds, index))
+        _scatter(stream, world_at(worlds, index), wall_density)
 
 
-def random_worlds(count: int, seed: int, size: tuple[int, int] = (8, 8), *, first: int = 0) -> Worlds:
+def random_worlds(
+    count: int,
+    seed: int,
+    size: tuple[int, int] = (8, 8),
+    *,
+    first: int = 0,
+    wall_density: float = WALL_DENSITY,
+) -> Worlds:
     """Draw the worlds of the paper's data set: walls, markers and Karel scattered at random.
 
     World `i` depends on the seed and on `first + i` alone.
@@ -336,5 +343,5 @@ def random_worlds(count: int, seed: int, size: tuple[int, int] = (8, 8), *, firs
     if min(size) < 3:
         raise ValueError(f"a world is at least 3x3 with its walls, found {size[0]}x{size[1]}")
     worlds = Worlds.empty(count, size)
-    _scatter_all(worlds, seed, first)
+    _scatter_all(worlds, seed, first, wall_density)
     return worlds

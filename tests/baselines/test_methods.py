@@ -15,8 +15,8 @@ from leaps.baselines.train import BaselineConfig, Training
 from leaps.baselines.viper import VIPERConfig
 from leaps.dsl.text import parse, to_line
 from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
-from leaps.karel.world import LANGUAGE, random_worlds
-from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.karel.world import LANGUAGE
+from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
 from leaps.settings import changed
 
 FEW = 5
@@ -82,7 +82,7 @@ def test_a_schedule_that_depends_on_the_steps_is_said_to(steps: int, tmp_path: P
 def test_a_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path) -> None:
     result = trained("naive", tmp_path, task="WHILE")
     program = to_line(parse((tmp_path / PROGRAM_FILE).read_text(), LANGUAGE))
-    worlds = random_worlds(FEW, UNSEEN_SEEDS + 1)
+    worlds = worlds_for(TEST_PROGRAMS["WHILE"], UNSEEN_SEEDS + 1, FEW)
     tokens = LANGUAGE.batch([LANGUAGE.encode(program.split())])
     assert result["return"] == behaviour_score(TEST_PROGRAMS["WHILE"], worlds)(tokens)[0][0]
 
