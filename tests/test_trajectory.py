@@ -65,7 +65,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Space:
 @pytest.fixture(scope="module")
 def config(space: Space) -> SolveConfig:
     """Five populations, and the beginning of a sixth."""
-    return SolveConfig("stair-climber", "leaps+", 1, 5 * POPULATION + LEFT_OVER, space=str(space.file))
+    return SolveConfig("stair-climber", "leaps+", 5, 5 * POPULATION + LEFT_OVER, space=str(space.file))
 
 
 @pytest.fixture(scope="module")

@@ -103,6 +103,8 @@ def everything(folder: Path, seed: int = 0) -> Store:
                 more |= {"r_mat": value - 0.1}
             if name == "as-run":
                 more |= {"held_out_return": value}
+            if name == "penalty":
+                more |= {"return_in_training": value, "large_return": value}
             if name in ("debugging", "length"):
                 more |= {"program": LONG}
             keep(store, one, value, float(rng.uniform(10, 4000)), **more)
