@@ -29,8 +29,8 @@ from leaps.experiments.spaces import open_space
 from leaps.experiments.study import STUDY
 from leaps.explore import smoothness
 from leaps.karel.observe import PERCEIVED
-from leaps.karel.world import LANGUAGE, random_worlds
-from leaps.search.reconstruct import TEST_PROGRAMS
+from leaps.karel.world import LANGUAGE
+from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
 from leaps.search.solve import Solution, SolveConfig, solve
 from leaps.tasks import get
 from leaps.tensors import metadata, read_about
@@ -117,7 +117,7 @@ def test_a_naive_cell_keeps_the_program_that_was_judged(tmp_path: Path) -> None:
 def test_a_reconstruction_by_naive_keeps_its_program(tmp_path: Path) -> None:
     found = done(cell("reconstruction", "naive", "WHILE", 0, steps=3000, judged=20), tmp_path).values
     tokens = LANGUAGE.batch([LANGUAGE.encode(found["program"].split())])
-    worlds = random_worlds(20, UNSEEN_SEEDS)
+    worlds = worlds_for(TEST_PROGRAMS["WHILE"], UNSEEN_SEEDS, 20)
     assert behaviour_score(TEST_PROGRAMS["WHILE"], worlds)(tokens)[0][0] == found["r_mat_unseen"]
 
 
