@@ -12,6 +12,8 @@ from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig
 from leaps.files import locked
 from leaps.tensors import read_about
 
+STORED = Path(__file__).parents[2] / "trainings"
+"""further trainings, in a checkout only, as nobody but the experiments searches them"""
 SEEDS = 5
 """searches in each trained space: seeds 0 to 4 search in the first, 5 to 9 in the second, and so on"""
 
@@ -88,13 +90,13 @@ class Trained:
 def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
     """A recipe's space by the number of its training, trained first if it is not there.
 
-    Trainings of the package's variants may come with the package. A GPU takes minutes for one, a CPU up to
-    hours.
+    Some trainings come with the package or its checkout. A GPU takes minutes for another, a CPU up to hours.
     """
     seed = training if recipe in VARIANTS else training + 1
     name = f"{recipe}-{seed}" if seed else recipe
-    if (shipped := SHIPPED / f"{name}.safetensors").exists():
-        return Trained(name, shipped)
+    for known in (SHIPPED, STORED):
+        if (file := known / f"{name}.safetensors").exists():
+            return Trained(name, file)
     folder = work / "spaces" / name
     _train(RECIPES[recipe], seed, folder, device)
     return Trained(name, folder / WEIGHTS_FILE)

@@ -7,12 +7,12 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from leaps.dataset import DataConfig
-from leaps.embedding.space import SHIPPED, shipped_spaces
+from leaps.embedding.space import SHIPPED
 from leaps.embedding.train import TrainConfig
 from leaps.experiments import computing, spaces
 from leaps.experiments.cell import cell
 from leaps.experiments.computing import Job, SearchRow, do
-from leaps.experiments.spaces import RECIPES, Recipe, digest_of_weights, open_space
+from leaps.experiments.spaces import RECIPES, STORED, Recipe, digest_of_weights, open_space
 from leaps.experiments.store import Store
 from leaps.tensors import metadata, read_about
 from tests.embedding.helpers import needs_shipped_weights
@@ -52,20 +52,21 @@ def test_the_packages_spaces_are_the_first_trainings_of_their_recipes(tmp_path: 
 
 
 @needs_shipped_weights
-def test_further_trainings_of_the_package_are_searched_and_not_trained(
+def test_stored_trainings_are_searched_and_not_trained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "leaps-2.safetensors").write_bytes((SHIPPED / "leaps.safetensors").read_bytes())
-    monkeypatch.setattr(spaces, "SHIPPED", tmp_path)
+    monkeypatch.setattr(spaces, "STORED", tmp_path)
     found = open_space("leaps", 2, tmp_path / "work", "cpu")
-    assert (found.path, found.file) == ("leaps-2", tmp_path / "leaps-2.safetensors")
+    assert (found.name, found.path) == ("leaps-2", str(tmp_path / "leaps-2.safetensors"))
     assert not (tmp_path / "work").exists()
 
 
 @needs_shipped_weights
-def test_stored_cells_were_computed_in_the_spaces_of_the_package() -> None:
+def test_stored_cells_were_computed_in_the_stored_spaces() -> None:
     store = Store(Path(__file__).parents[2] / "results", only_read=True)
-    shipped = {name: digest_of_weights(SHIPPED / f"{name}.safetensors") for name in shipped_spaces()}
+    files = [*SHIPPED.glob("*.safetensors"), *STORED.glob("*.safetensors")]
+    shipped = {file.stem: digest_of_weights(file) for file in files}
     stale = [
         result.cell.name
         for experiment in store.experiments()
