@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from leaps.jit import inlined, jit
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, MOVE, PICK_MARKER, TURN_LEFT, TURN_RIGHT, WALL
 
-NOTHING, MOVED, PICKED, PUT, FAILED = 0, 1, 2, 4, 8
-"""what an action changed besides the heading, as bits: a task names those after which it reacts. FAILED: a
-move into a wall, or a marker that could not be picked up or put down"""
+MOVED, PICKED, PUT, FAILED, TURNED = 1, 2, 4, 8, 16
+"""what became of an action, as bits: a task names those after which it reacts. FAILED: a move into a wall,
+which turns Karel around, or a marker that could not be picked up or put down"""
+EVENTS = MOVED | PICKED | PUT | FAILED | TURNED
 
 FRONT_CLEAR, LEFT_CLEAR, RIGHT_CLEAR, MARKERS = 1, 2, 4, 8
 """what Karel perceives, as bits of one code"""
@@ -64,16 +65,16 @@ def act(
     heading: np.uint64,
     action: int,
 ) -> tuple[np.uint64, np.uint64, int]:
-    """Do one action: the new position and heading, and what changed."""
+    """Do one action: the new position and heading, and what became of it."""
     if action == MOVE:
         front = position + ahead[heading]
         if ground[front] == WALL:
             return position, heading ^ _TWO, FAILED  # Karel turns around
         return front, heading, MOVED
     if action == TURN_RIGHT:
-        return position, (heading + _ONE) & _THREE, NOTHING
+        return position, (heading + _ONE) & _THREE, TURNED
     if action == TURN_LEFT:
-        return position, (heading + _THREE) & _THREE, NOTHING
+        return position, (heading + _THREE) & _THREE, TURNED
     if action == PICK_MARKER:
         if markers[position] == 0:
             return position, heading, FAILED

@@ -14,7 +14,7 @@ ends it too. On the stairs means: on a step, or on the cell above one, from whic
 
 The paper's authors ran another task (`STAIR_CLIMBER_AS_RUN`, "stair-climber-as-run"): leaving the stairs
 costs nothing, and the return is 1 if the rollout ends with the action that first brings Karel to the marker,
-else 0. Turning on the spot after that action, which their code does not allow, is not noticed here.
+else 0.
 
 In `STAIR_CLIMBER_FREE`, "stair-climber-free", leaving the stairs neither costs anything nor ends the rollout.
 It shows what the penalty does to a policy that learns.
@@ -25,7 +25,7 @@ from dataclasses import replace
 import numpy as np
 
 from leaps.jit import jit
-from leaps.karel.physics import MOVED, PICKED, PUT
+from leaps.karel.physics import EVENTS
 from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.tasks.states import States, can_list
@@ -131,7 +131,7 @@ STAIR_CLIMBER_AS_RUN = replace(
     variant_of="stair-climber",
     begin=begin_as_run,
     react=react_as_run,
-    events=MOVED | PICKED | PUT,
+    events=EVENTS,
     memory=MEMORY,
     value=value_as_run,
 )

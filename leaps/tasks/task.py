@@ -23,7 +23,7 @@ from leaps.dsl.text import parse
 from leaps.jit import address_of, function_at, is_ours, jit
 from leaps.karel.executor import LONGEST, REACT_TYPE, VALUE_TYPE, Hooks
 from leaps.karel.interpreter import Run
-from leaps.karel.physics import MOVED, PICKED, PUT
+from leaps.karel.physics import EVENTS
 from leaps.karel.world import LANGUAGE, WORLD_TYPE, World, Worlds, world_at
 from leaps.parallel import share
 from leaps.randomness import Stream, scramble, seed_stream
@@ -116,7 +116,7 @@ class Task:
     react: Callable[[World, int, int, int], bool] = never
     """after an action: (world, what changed, the row and column Karel acted from) → is the task decided?"""
     events: int = 0
-    """which changes to react to: MOVED, PICKED, PUT, added up"""
+    """what to react to: MOVED, PICKED, PUT, FAILED, TURNED, added up"""
     memory: int = 0
     """numbers that the task has to remember"""
     resizable: bool = True
@@ -158,8 +158,10 @@ class Task:
             )
         if self.memory < 0:
             raise ValueError(f"{self.name}: memory must be 0 or more, found {self.memory}")
-        if not 0 <= self.events <= MOVED | PICKED | PUT:
-            raise ValueError(f"{self.name}: events must be of MOVED, PICKED and PUT, found {self.events}")
+        if not 0 <= self.events <= EVENTS:
+            raise ValueError(
+                f"{self.name}: events must be of MOVED, PICKED, PUT, FAILED and TURNED, found {self.events}"
+            )
         if not SMALLEST_SHARE <= self.seen_share <= 1:
             raise ValueError(
                 f"{self.name}: the share of seen configurations must be from {SMALLEST_SHARE} to 1, "

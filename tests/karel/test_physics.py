@@ -4,7 +4,7 @@ import pytest
 
 from leaps.dsl.syntax import Condition
 from leaps.karel.interpreter import apply, holds
-from leaps.karel.physics import FAILED, MOVED, NOTHING, PICKED, PUT
+from leaps.karel.physics import FAILED, MOVED, PICKED, PUT, TURNED
 from leaps.karel.world import MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, TURN_RIGHT, World
 
 
@@ -42,7 +42,7 @@ def test_an_action_tells_what_it_changed() -> None:
     changes = [
         apply(world, action) for action in (TURN_LEFT, PICK_MARKER, PUT_MARKER, PICK_MARKER, MOVE, MOVE)
     ]
-    assert changes == [NOTHING, FAILED, PUT, PICKED, FAILED, FAILED]
+    assert changes == [TURNED, FAILED, PUT, PICKED, FAILED, FAILED]
     assert apply(World.parse("####\n#>.#\n####"), MOVE) == MOVED
 
 

@@ -1,21 +1,27 @@
 """Verdicts on the paper's claims follow from stored results."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from leaps.experiments.catalogue import EXPERIMENTS
 from leaps.experiments.cell import Result, cell
 from leaps.experiments.table import Entry
-from leaps.report.claims import CLAIMS, FAILS, HOLDS, MISSING, PARTLY, Results, Verdict, claims_page, judged
+from leaps.report.claims import CLAIMS, TESTS, claims_page
 from leaps.report.contents import Exhibit
+from leaps.report.verdicts import FAILS, HOLDS, MISSING, OPEN, PARTLY, Case, Results, Verdict, decide
 from leaps.tasks import PAPER
+
+Returns = Mapping[tuple[str, str], float | Sequence[float]]
+"""by method and task; one number stands for five equal ones"""
 
 
 @dataclass
 class _Section:
     name: str
-    returns: dict[tuple[str, str], float]
+    entries: dict[tuple[str, str], Entry]
 
     @property
     def experiment(self) -> object:
@@ -23,7 +29,7 @@ class _Section:
 
     @property
     def table(self) -> dict[tuple[str, str], object]:
-        return {place: _Compared(_entry(self.name, place, value)) for place, value in self.returns.items()}
+        return {place: _Compared(entry) for place, entry in self.entries.items()}
 
 
 @dataclass
@@ -37,97 +43,248 @@ class _Contents:
     exhibits: list[Exhibit] = field(default_factory=list)
 
 
-def _entry(name: str, place: tuple[str, str], value: float) -> Entry:
-    return Entry((Result(cell(name, *place), {"return": value}, 0.0, "0"),))
+def entry(name: str, place: tuple[str, str], value: float | Sequence[float], **values: Any) -> Entry:
+    returns = [value] * 5 if isinstance(value, float) else value
+    return Entry(
+        tuple(
+            Result(cell(name, *place, seed), {"return": one, **values}, 0.0, "0")
+            for seed, one in enumerate(returns)
+        )
+    )
 
 
-def contents(**tables: dict[tuple[str, str], float]) -> _Contents:
-    return _Contents([_Section(name, returns) for name, returns in tables.items()])
+def results(exhibits: Sequence[Exhibit] = (), **tables: Returns) -> Results:
+    sections = [
+        _Section(name, {place: entry(name, place, value) for place, value in returns.items()})
+        for name, returns in tables.items()
+    ]
+    return Results(_Contents(sections, list(exhibits)))  # type: ignore[arg-type]
 
 
-def verdict(quote: str, **tables: dict[tuple[str, str], float]) -> Verdict:
+def verdict(quote: str, exhibits: Sequence[Exhibit] = (), **tables: Returns) -> Verdict:
     (claim,) = (claim for claim in CLAIMS if quote in claim.quote)
-    return claim.judge(Results(contents(**tables)))  # type: ignore[arg-type]
+    return claim.judge(results(exhibits, **tables))
+
+
+def figure(name: str, **methods: dict[str, Any]) -> Exhibit:
+    """A figure of one task, with the values of each method."""
+    (task,) = EXPERIMENTS[name].tasks[:1]
+    shown = {
+        (method.replace("_", "-"), task): Result(cell(name, method.replace("_", "-"), task), values, 0.0, "0")
+        for method, values in methods.items()
+    }
+    return Exhibit(EXPERIMENTS[name], shown, None)  # type: ignore[arg-type]
 
 
 def on_all(method: str, value: float, **others: float) -> dict[tuple[str, str], float]:
     return {(method, task): others.get(task.replace("-", "_"), value) for task in PAPER}
 
 
-def verdict_of_maps(quote: str, maps: dict[str, tuple[float, float]]) -> Verdict:
-    """maps: by method, the distance from normal and how far found programs are apart."""
-    shown = {
-        (method, "test-programs"): Result(
-            cell("latent-map", method, "test-programs"),
-            {"from_normal": distance, "dimensions": 30.0, "tests": {"WHILE": {"apart": apart}}},
-            0.0,
-            "0",
-        )
-        for method, (distance, apart) in maps.items()
-    }
-    exhibit = Exhibit(EXPERIMENTS["latent-map"], shown, None)  # type: ignore[arg-type]
-    (claim,) = (claim for claim in CLAIMS if quote in claim.quote)
-    return claim.judge(Results(_Contents([], [exhibit])))  # type: ignore[arg-type]
+# When a difference counts
 
 
-@pytest.mark.parametrize(("distance", "word"), [(0.2, HOLDS), (0.05, FAILS)])
-def test_spaces_with_the_loss_l_have_to_be_farther_from_normal(distance: float, word: str) -> None:
-    maps = {"leaps-p": (0.1, 1.0), "leaps-p+r": (0.1, 1.0), "leaps-p+l": (0.2, 1.0), "leaps": (distance, 1.0)}
-    found = verdict_of_maps("more twisted", maps)
+@pytest.mark.parametrize(
+    ("one", "other", "sign"),
+    [
+        ((0.5, 0.5), (0.4, 0.4), 1),
+        ((0.4, 0.4), (0.5, 0.5), -1),
+        ((0.51, 0.51), (0.5, 0.5), 0),  # below the level
+        ((0.0, 1.0), (0.2, 0.2), 0),  # within its error
+        ((0.5,), (0.1, 0.1), 0),  # the error is not known
+    ],
+)
+def test_a_difference_counts_above_a_level_and_its_error(
+    one: Sequence[float], other: Sequence[float], sign: int
+) -> None:
+    found = results(tasks={("drl", "maze"): one, ("hrl", "maze"): other})
+    assert found.gap("tasks", "drl", "hrl", "maze").sign == sign
+    assert found.gap("tasks", "hrl", "drl", "maze").sign == -sign
+
+
+def test_the_error_of_searches_is_that_between_trainings() -> None:
+    found = results(tasks={("leaps", "maze"): [0.0] * 5 + [1.0] * 5, ("hrl", "maze"): 0.05})
+    assert found.gap("tasks", "leaps", "hrl", "maze").sign == 1  # 0.5 and an error of 0.17
+    searched = [
+        Result(one.cell, {**one.values, "space": {"name": f"leaps-{one.cell.seed // 5}"}}, 0.0, "0")
+        for one in found.entry("tasks", "leaps", "maze").results
+    ]
+    found.entries["tasks"]["leaps", "maze"] = Entry(tuple(searched))
+    assert found.gap("tasks", "leaps", "hrl", "maze").sign == 0  # two trainings, an error of 0.5
+
+
+def test_the_gap_over_several_tasks_is_that_of_the_means() -> None:
+    tests = TESTS[:2]
+    found = results(reconstruction={("leaps", tests[0]): 0.5, ("leaps", tests[1]): 0.7}
+                    | {("leaps-p", test): 0.5 for test in tests})  # fmt: skip
+    gap = found.gap("reconstruction", "leaps", "leaps-p", tests)
+    assert gap.size == pytest.approx(0.1)
+    assert gap.numbers == "leaps 0.60, leaps-p 0.50"
+
+
+@pytest.mark.parametrize(
+    ("cases", "word", "share"),
+    [
+        ([True, True], HOLDS, ""),
+        ([True, False], PARTLY, "1 of 2"),
+        ([True, None], PARTLY, "1 of 2"),
+        ([False, None], FAILS, ""),
+        ([None, None], OPEN, ""),
+    ],
+)
+def test_a_claim_holds_where_its_cases_do(cases: list[bool | None], word: str, share: str) -> None:
+    found = decide([Case(f"place {i}", holds, f"number {i}") for i, holds in enumerate(cases)], "A note.")
+    assert (found.word, found.share) == (word, share)
+    assert "place 1: number 1" in found.evidence
+    assert found.evidence.endswith("A note.")
+
+
+# Claims
+
+
+MAPS = ("leaps_p", "leaps_p+r", "leaps_p+l", "leaps")
+
+
+def maps(shapes: Sequence[float], apart: Sequence[float] = (1, 1, 1, 1)) -> Exhibit:
+    return figure(
+        "latent-map",
+        **{
+            row: {"from_normal": shape, "dimensions": 30.0, "tests": {"WHILE": {"apart": distance}}}
+            for row, shape, distance in zip(MAPS, shapes, apart, strict=True)
+        },
+    )
+
+
+@pytest.mark.parametrize(("shape", "word"), [(0.2, HOLDS), (0.05, PARTLY)])
+def test_spaces_with_the_loss_l_have_to_be_farther_from_normal(shape: float, word: str) -> None:
+    found = verdict("significantly different from a normal", [maps((0.1, 0.1, 0.2, shape))])
     assert found.word == word
-    assert "leaps-p+l 0.200" in found.evidence
+    assert "leaps-p+l: 0.200, without the loss L at most 0.100" in found.evidence
 
 
 @pytest.mark.parametrize(("apart", "word"), [(0.5, HOLDS), (1.5, FAILS)])
-def test_reconstructions_have_to_be_closest_in_the_full_space(apart: float, word: str) -> None:
-    maps = dict.fromkeys(("leaps-p", "leaps-p+r", "leaps-p+l"), (0.1, 1.0)) | {"leaps": (0.1, apart)}
-    assert verdict_of_maps("are smaller in the", maps).word == word
+def test_reconstructions_have_to_be_closer_in_the_full_space(apart: float, word: str) -> None:
+    assert verdict("is much closer in the", [maps((0, 0, 0, 0), (1, 1, 1, apart))]).word == word
 
 
 def test_a_tree_that_earns_more_than_its_teachers_is_not_bounded_by_them() -> None:
     teachers = on_all("drl", 0.5)
     assert verdict("bounded", tasks=teachers | on_all("viper", 0.5)).word == HOLDS
     found = verdict("bounded", tasks=teachers | on_all("viper", 0.4, four_corner=1.0))
-    assert found.word == FAILS
-    assert "four-corner (best teacher 0.50, trees 1.00)" in found.evidence
-
-
-def test_transfer_is_ineffective_only_if_it_helps_nowhere() -> None:
-    before = on_all("drl-abs", 0.3)
-    assert verdict("transferring", tasks=before | on_all("drl-abs-t", 0.31)).word == HOLDS
-    found = verdict("transferring", tasks=before | on_all("drl-abs-t", 0.0, maze=0.9))
     assert found.word == PARTLY
-    assert "helps on maze" in found.evidence
-    assert verdict("transferring", tasks=before | on_all("drl-abs-t", 0.9, maze=0.0)).word == FAILS
+    assert found.share == "5 of 6"
+    assert "four-corner: best teacher 0.50, trees 1.00 (0.00) · 5: **no**" in found.evidence
 
 
-def test_a_difference_within_its_error_is_not_better() -> None:
-    results = Results(contents(tasks={("drl", "maze"): 0.5, ("hrl", "maze"): 0.55}))  # type: ignore[arg-type]
-    assert results.better("tasks", "hrl", "drl", "maze")
-    spread = tuple(
-        Result(cell("tasks", "hrl", "maze", seed), {"return": value}, 0.0, "0")
-        for seed, value in enumerate((0.1, 1.0))
+def test_transfer_is_judged_where_something_is_left_to_learn() -> None:
+    before = on_all("drl-abs", 0.3, maze=1.0)
+    assert verdict("transferring", tasks=before | on_all("drl-abs-t", 0.31)).word == HOLDS
+    found = verdict("transferring", tasks=before | on_all("drl-abs-t", 0.0, top_off=0.9))
+    assert found.word == PARTLY
+    assert "top-off: drl-abs-t 0.90 (0.00) · 5, drl-abs 0.30 (0.00) · 5: **no**" in found.evidence
+    assert "maze" not in found.evidence
+    assert verdict("transferring", tasks=before | on_all("drl-abs-t", 0.9)).word == FAILS
+
+
+BASELINES = ("drl", "drl-abs", "drl-abs-t", "hrl", "hrl-abs", "naive", "viper")
+
+
+def test_best_but_for_one_task_counts_for_each_set_of_rivals() -> None:
+    tasks = on_all("leaps", 0.8) | on_all("leaps-220", 0.6) | on_all("drl-fcn", 0.9)
+    for method in BASELINES:
+        tasks |= on_all(method, 0.1, harvester=0.9)
+    short: Returns = {
+        (method, f"{task}~100"): value
+        for method, value in (("leaps", 0.8), ("drl", 0.1), ("drl-fcn", 0.1), ("drl-abs", 0.1))
+        for task in PAPER
+    }
+    found = verdict("all but one task", tasks=tasks, short=short)
+    assert found.word == PARTLY
+    assert "the baselines of Table 3: behind on 1 of 6, harvester" in found.evidence
+    assert "with drl-fcn: behind on 6 of 6" in found.evidence
+    assert (
+        "in rollouts of 100 actions (drl, drl-fcn, drl-abs): behind on 0 of 6, none: **yes**"
+        in found.evidence
     )
-    results.entries["tasks"]["hrl", "maze"] = Entry(spread)
-    assert not results.better("tasks", "hrl", "drl", "maze")
 
 
-@pytest.mark.parametrize(
-    ("without", "word"), [((), HOLDS), (("clean-house",), PARTLY), (tuple(PAPER)[:3], FAILS)]
-)
-def test_random_search_is_worse_on_all_tasks_or_the_exceptions_are_named(
-    without: tuple[str, ...], word: str
-) -> None:
-    random = {("leaps-rand-64", task): 0.9 if task in without else 0.1 for task in PAPER}
-    found = verdict("LEAPS-rand", tasks=random | on_all("leaps", 0.5))
+def test_a_claim_about_all_baselines_needs_all_of_them() -> None:
+    tasks = on_all("leaps", 0.8) | on_all("leaps-220", 0.6) | on_all("drl", 0.1)
+    with pytest.raises(KeyError, match="drl-abs on stair-climber in tasks"):
+        verdict("all but one task", tasks=tasks)
+
+
+@pytest.mark.parametrize("without", [(), ("clean-house",), tuple(PAPER)])
+def test_random_search_is_worse_on_all_tasks_or_the_exceptions_are_named(without: tuple[str, ...]) -> None:
+    random: dict[tuple[str, str], float] = {
+        (f"leaps-rand-{points}", task): 0.9 if task in without else 0.1
+        for points in (8, 64)
+        for task in PAPER
+    }
+    found = verdict("The LEAPS-rand", tasks=random | on_all("leaps", 0.5))
+    assert found.word == {0: HOLDS, 1: PARTLY, 6: FAILS}[len(without)]
+    assert all(
+        f"- {task}: leaps 0.50 (0.00) · 5, leaps-rand-8 0.90 (0.00) · 5: **no**" in found.evidence
+        for task in without
+    )
+
+
+@pytest.mark.parametrize(("large", "word"), [(0.1, HOLDS), (0.9, FAILS)])
+def test_networks_have_to_lose_in_large_worlds(large: float, word: str) -> None:
+    names = [(method, task) for method in ("drl", "drl-abs", "viper") for task in ("stair-climber", "maze")]
+    home = dict.fromkeys(names, 0.9)
+    found = verdict("All baselines", tasks=home, generalization=dict.fromkeys(names, large))
     assert found.word == word
-    assert all(task in found.evidence for task in without)
+    assert f"viper on maze: 0.90 (0.00) · 5 → {large:.2f} (0.00) · 5" in found.evidence
+
+
+def test_a_network_without_a_result_is_open() -> None:
+    names = [(method, task) for method in ("drl", "drl-abs", "viper") for task in ("stair-climber", "maze")]
+    large = {(method, task): 0.1 for method, task in names if method != "drl"}
+    found = verdict("All baselines", tasks=dict.fromkeys(names, 0.9), generalization=large)
+    assert (found.word, found.share) == (PARTLY, "4 of 6")
+    assert "drl on maze: no result yet: **undecided**" in found.evidence
+
+
+def test_what_has_nothing_to_lose_is_left_out() -> None:
+    names = [(method, task) for method in ("drl", "drl-abs", "viper") for task in ("stair-climber", "maze")]
+    home = dict.fromkeys(names, 0.9) | {("viper", "stair-climber"): 0.0}
+    found = verdict("All baselines", tasks=home, generalization=dict.fromkeys(names, 0.0))
+    assert found.word == HOLDS
+    assert "viper on stair-climber" not in found.evidence
+
+
+def test_a_search_that_rises_is_told_from_one_that_does_not() -> None:
+    rising = [0.0, 0.1, 0.3, 0.2, 0.8, 1.0]
+    values = {"mean_returns": rising, "centre_returns": rising[::-1]}
+    found = verdict("consistently increase as", [figure("cem-trajectory", leaps=values)])
+    assert found.word == PARTLY
+    assert "population: 0.05 → 0.25 → 0.90: **yes**" in found.evidence
+    assert "next centre: 0.90 → 0.25 → 0.05: **no**" in found.evidence
+
+
+def test_programs_of_the_naive_baseline_are_counted_in_statements() -> None:
+    simple, complicated = "DEF run m( move m)", "DEF run m( IF c( frontIsClear c) i( move i) m)"
+    found = results(reconstruction={})
+    for method, program in (("naive", simple), ("leaps", complicated)):
+        for test in TESTS:
+            found.entries["reconstruction"][method, test] = entry(
+                "reconstruction", (method, test), 0.5, program=program
+            )
+    (claim,) = (claim for claim in CLAIMS if "rarely synthesizes" in claim.quote)
+    judged = claim.judge(found)
+    assert judged.word == HOLDS
+    assert "naive 0.0, leaps 1.0" in judged.evidence
+
+
+# The page
 
 
 def test_what_has_no_result_is_not_measured_and_says_so() -> None:
-    found = judged(contents(tasks={("drl", "maze"): 1.0}))  # type: ignore[arg-type]
-    assert len(found) == len(CLAIMS)
-    assert {one.word for _, one in found} == {MISSING}
-    page = claims_page(contents(tasks={("drl", "maze"): 1.0}))  # type: ignore[arg-type]
+    page = claims_page(_Contents([_Section("tasks", {})]))  # type: ignore[arg-type]
     assert f"Of {len(CLAIMS)} claims: {len(CLAIMS)} {MISSING}." in page
     assert all(f"> {claim.quote}" in page for claim in CLAIMS)
+    assert "There is no result yet for" in page
+
+
+def test_quotes_are_different() -> None:
+    assert len({claim.quote for claim in CLAIMS}) == len(CLAIMS)

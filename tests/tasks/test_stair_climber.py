@@ -44,6 +44,10 @@ BACK = "turnLeft turnLeft move"
         (f"{CLIMB} {BACK}", 0.0),  # away again
         (f"{CLIMB} {BACK} {BACK}", 0.0),  # on the marker, but not for the first time
         (f"{CLIMB} putMarker", 0.0),  # an action too many
+        (f"{CLIMB} turnLeft", 0.0),
+        (f"{CLIMB} turnLeft turnLeft turnLeft turnLeft", 0.0),
+        (f"{CLIMB} pickMarker pickMarker", 0.0),
+        (f"{CLIMB} turnRight move", 0.0),  # into the wall
         ("turnLeft move move turnRight move move", 1.0),  # off the stairs on the way, which costs nothing
         ("turnLeft move move", 0.0),
     ],

@@ -379,7 +379,7 @@ def test_other_values_are_refused(values: list[float], said: str) -> None:
         ({"actions": 0}, "own: a rollout takes 1 to 2,147,483,647 actions, found 0"),
         ({"actions": 100.0}, "own: a rollout takes 1 to 2,147,483,647 actions, found 100.0"),
         ({"memory": -1}, "own: memory must be 0 or more, found -1"),
-        ({"events": 8}, "own: events must be of MOVED, PICKED and PUT, found 8"),
+        ({"events": 32}, "own: events must be of MOVED, PICKED, PUT, FAILED and TURNED, found 32"),
         ({"seen_share": 0.0}, "own: the share of seen configurations must be from 0.01 to 1, found 0.0"),
         ({"value": None}, "own: expected plain Python functions"),
         ({"value": jit(value)}, "own: expected plain Python functions"),
