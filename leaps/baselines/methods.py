@@ -22,7 +22,7 @@ from leaps.dsl.text import parse, to_indented, to_line
 from leaps.evaluate import ExpectedReturn, evaluate
 from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE
-from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
+from leaps.search.reconstruct import TEST_PROGRAMS, WALL_DENSITY, worlds_for
 from leaps.settings import changed
 from leaps.tasks import get
 from leaps.tensors import read_about
@@ -66,7 +66,9 @@ class NaiveTrainer:
 
     @property
     def settings(self) -> dict[str, Any]:
-        return asdict(self.config)
+        # The worlds of the test are part of what was asked for.
+        worlds = {"wall_density": WALL_DENSITY} if self.name in TEST_PROGRAMS else {}
+        return asdict(self.config) | worlds
 
     @property
     def program(self) -> NDArray[np.uint8]:

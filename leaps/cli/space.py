@@ -127,9 +127,10 @@ def train(
 ) -> None:
     """Learn a program space from a data set.
 
-    The paper's schedule: an epoch of the losses P and L, then as many updates of R, in turn. After each
-    epoch all is saved: the same command goes on after an interruption, and on a CPU ends with the same
-    weights as if there had been none. The weights kept are those of the best epoch on the validation split.
+    The paper's schedule: an epoch of the losses P and L, then as many updates of R, in turn; R begins when
+    80 % of the validation programs are decoded exactly (`rl_from`). After each epoch all is saved: the same
+    command goes on after an interruption, and on a CPU ends with the same weights as if there had been none.
+    The weights kept are those of the best epoch on the validation split.
 
       leaps train --data data --out space --device cuda --set kl=sum --set model.embedding=256
     """
@@ -183,6 +184,11 @@ def train(
         if name in best:
             table.add_row(meaning, f"{best[name]:.3f}")
     out.print(table)
+    if "R" in config.losses and "reward" not in best:
+        out.print(
+            f"The loss R has no part in these weights: it begins after an epoch that decodes "
+            f"{config.rl_from:.0%} of the validation programs exactly (--set rl_from=0.5, or more epochs)."
+        )
     out.print(f"all epochs: {to / METRICS_FILE}", style="dim")
 
 
@@ -207,8 +213,8 @@ def encode(
 ) -> None:
     """Print a program's place in the space: its point, one number a line.
 
-    `leaps encode FILE | leaps decode -` gives the program back, or one like it: of random programs 99 % come
-    back exactly, of what people write fewer do.
+    `leaps encode FILE | leaps decode -` gives the program back, or one like it: of random programs about
+    95 % come back exactly, of what people write fewer do.
     """
     from leaps.embedding.space import Space
 

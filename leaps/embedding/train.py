@@ -244,7 +244,10 @@ class Trainer:
             phases.append(self._reinforced)
         means, done, updates = Means(), 0, len(phases) * self.updates
         lowered = torch.autocast(
-            self.device.type, torch.bfloat16, enabled=self.config.precision == "bfloat16"
+            self.device.type,
+            torch.bfloat16,
+            enabled=self.config.precision == "bfloat16",
+            cache_enabled=False,  # a recorded CUDA graph would go on reading cached weights
         )
         for phase in phases:
             for batch in self._batches(rng):

@@ -14,6 +14,7 @@ from leaps.experiments.catalogue import files_of, get_experiment, read_methods
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.computing import Job, do
 from leaps.experiments.run import job_of
+from leaps.experiments.spaces import TRAINED_SPACES
 from leaps.experiments.store import Store
 
 TIMES = frozenset({"seconds", "core_seconds", "finished"})
@@ -140,9 +141,14 @@ def check(
 
 
 def recompute(job: Job) -> Result:
-    """Compute a cell that is stored already, in a folder of its own that is removed afterwards."""
-    job.work.mkdir(parents=True, exist_ok=True)
+    """Compute a cell that is stored already, in a folder of its own that is removed afterwards.
+
+    Trained spaces stay where they are: they belong to no cell.
+    """
+    spaces = job.work / TRAINED_SPACES
+    spaces.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="check-", dir=job.work, ignore_cleanup_errors=True) as folder:
+        (Path(folder) / TRAINED_SPACES).symlink_to(spaces.absolute())
         return do(replace(job, work=Path(folder), result=None))
 
 

@@ -263,7 +263,12 @@ def as_run(job: Job) -> Values:
     from leaps.tasks import AS_RUN
 
     found = search(job, task=AS_RUN[job.cell.task].name + CALLS)
-    return found | {"return": found["search_return"], "held_out_return": found["return"]}
+    return found | {
+        "return": found["search_return"],
+        "judged": "the worlds of the search",
+        "held_out_return": found["return"],
+        "held_out_judged": found["judged"],
+    }
 
 
 def budget_curve(job: Job) -> Values:
@@ -271,7 +276,9 @@ def budget_curve(job: Job) -> Values:
     from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 
     cell = job.cell
-    found = job.needed[0].values if job.needed else search(job, worlds=BUDGET_WORLDS)
+    found = job.needed[0].values if job.needed else {}
+    if "history" not in found:  # cells of HC that were stored before this field
+        found = search(job, worlds=BUDGET_WORLDS)
     history = [*found["history"], {name: found[name] for name in ("evaluations", "rollouts", "program")}]
     history[-1]["score"] = found["search_return"]
     judged = evaluate(
@@ -300,6 +307,7 @@ def budget_curve(job: Job) -> Values:
     )
     return {name: found[name] for name in told} | {
         "curve": kept,
+        **{name: found[name] for name in ("space",) if name in found},
         # The cells of HC that were stored before this field stop at their first perfect program.
         "evaluations_to_perfect": found.get("evaluations_to_perfect", _end_if_perfect(found)),
     }
@@ -326,12 +334,25 @@ def without_penalty(job: Job) -> Values:
     from leaps.evaluate import UNSEEN_SEEDS, evaluate_policy
 
     found = _trained(job)[0]
-    episodes, judged = job.cell.option("judged", EPISODES_ELSEWHERE), {}
-    for name, size in (("return", None), ("large_return", LARGE)):
-        worlds: dict[str, Any] = {"episodes": episodes, "seed": UNSEEN_SEEDS + job.cell.seed, "size": size}
-        policy = load_policy(job.folder, job.device)
-        judged[name] = float(evaluate_policy(policy, "stair-climber", **worlds).mean_return[0])
-    return found | judged | {"return_in_training": found["return"], "episodes": episodes}
+    episodes = job.cell.option("judged", EPISODES_ELSEWHERE)
+    home, large = (
+        evaluate_policy(
+            load_policy(job.folder, job.device),
+            "stair-climber",
+            episodes=episodes,
+            seed=UNSEEN_SEEDS + job.cell.seed,
+            size=size,
+            prefer_exact=size is None,
+        ).expected()
+        for size in (None, LARGE)
+    )
+    return found | {
+        "return": home.mean,
+        "judged": str(home),
+        "return_in_training": found["return"],
+        "large_return": large.mean,
+        "large_judged": str(large),
+    }
 
 
 def trained_at_size(job: Job) -> Values:
@@ -536,6 +557,7 @@ def elsewhere(job: Job) -> Values:
         if cell.method in SIZES:
             told = ("elsewhere", "solved", "evaluations", "rollouts", "seconds", "core_seconds", "history")
             said["search"] = {name: found[name] for name in told}
+        said |= {name: found[name] for name in ("space",) if name in found}
     else:
         from leaps.baselines.policies import load_policy
         from leaps.baselines.train import POLICY_FILE

@@ -1,8 +1,9 @@
 """The program spaces that experiments search: the package's own, and those trained for them."""
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,17 @@ from leaps.tensors import read_about
 
 STORED = Path(__file__).parents[2] / "trainings"
 """further trainings, in a checkout only, as nobody but the experiments searches them"""
+TRAINED_SPACES = "spaces"
+"""folder of others, within that for trainings"""
 SEEDS = 5
 """searches in each trained space: seeds 0 to 4 search in the first, 5 to 9 in the second, and so on"""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A way to train a program space. Its first training has seed 1, as seed 0 is that of the package's."""
+    """A way to train a program space. The first training of `p24` and the like has seed 1, as seed 0 is that
+    of the package's spaces.
+    """
 
     summary: str
     training: Mapping[str, Any] = field(default_factory=dict)
@@ -97,7 +102,7 @@ def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
     for known in (SHIPPED, STORED):
         if (file := known / f"{name}.safetensors").exists():
             return Trained(name, file)
-    folder = work / "spaces" / name
+    folder = work / TRAINED_SPACES / name
     _train(RECIPES[recipe], seed, folder, device)
     return Trained(name, folder / WEIGHTS_FILE)
 
@@ -111,8 +116,13 @@ def _train(recipe: Recipe, seed: int, folder: Path, device: str) -> None:
 
     config = TrainConfig(**recipe.training, seed=seed)
     with locked(folder):  # several cells may need it at once
-        if not (folder / WEIGHTS_FILE).exists() or "test" not in read_about(folder / WEIGHTS_FILE):
-            data = make_dataset(DataConfig(**recipe.data))
+        data_config = DataConfig(**recipe.data)
+        about = read_about(folder / WEIGHTS_FILE) if (folder / WEIGHTS_FILE).exists() else {}
+        asked = json.loads(json.dumps({"training": asdict(config), "data": asdict(data_config)}))
+        if about and {name: about.get(name) for name in asked} != asked:
+            raise ValueError(f"{folder} holds a training by another recipe; remove it, or use another --work")
+        if "test" not in about:
+            data = make_dataset(data_config)
             judge = SearchJudge(data, config) if config.select == "search" else None
             train(config, data, folder, torch.device(device), judge_search=judge)
 

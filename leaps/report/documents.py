@@ -66,7 +66,10 @@ def write(documents: Sequence[Document]) -> None:
 
 
 def _readme(contents: Contents, folder: Path, file: Path) -> Document:
-    sections = [section for section in contents.sections if section.experiment.name in IN_README]
+    sections = sorted(
+        (section for section in contents.sections if section.experiment.name in IN_README),
+        key=lambda section: IN_README.index(section.experiment.name),
+    )
     if not sections:
         known = f"{', '.join(IN_README[:-1])} or {IN_README[-1]}"
         raise ValueError(f"{file}: there are no results of {known} to write into it")

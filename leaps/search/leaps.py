@@ -1,8 +1,8 @@
 """LEAPS: the cross entropy method in the program space, as published, and the changes that lead to leaps+.
 
-The paper's appendix "Cross-Entropy Method (CEM)", and its authors' code where the text leaves something open:
-each iteration ends with scoring the program at the centre of the next population. Ten perfect centres in a
-row end the search, and the program at the centre is its answer.
+The paper's appendix "Cross-Entropy Method (CEM)", and its authors' code where the text leaves something open
+(but for DETAILS, which are options): each iteration ends with scoring the program at the centre of the next
+population. Ten perfect centres in a row end the search, and the program at the centre is its answer.
 """
 
 import re
@@ -125,6 +125,10 @@ class Leaps(InSpace):
 
     def _count(self, scores: Scores) -> None:
         self.in_a_row = self.in_a_row + 1 if scores.max() >= PERFECT else 0
+
+    def worlds_changed(self) -> None:
+        """Forget the best score: a restart waits for a better one on these worlds."""
+        self.cem.best = -np.inf
 
     def state(self) -> State:
         return {

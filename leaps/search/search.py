@@ -100,7 +100,7 @@ class InSpace:
         self.search.tell(self.points, scores + VALID_BONUS)
 
     def worlds_changed(self) -> None:
-        """Do nothing: each population is scored on the new worlds anyway."""
+        """Do nothing: each population is scored on the present worlds anyway."""
 
     def state(self) -> State:
         return self.search.state()

@@ -320,6 +320,7 @@ class Run:
         first, *others = (self.trial.fresh(batch.count, batch.size) for batch in self.objective.batches)
         self.objective.replace(first, tuple(others))
         self.search.worlds_changed()
+        self._rescore()
 
     def _check(self) -> None:
         """Verify the best program on fresh worlds, and add those on which it fails."""
@@ -343,9 +344,14 @@ class Run:
         for worlds in breaking:
             self.objective.add(worlds)
         self.search.worlds_changed()
-        if self.search.answer is not None:  # a user's search: its answer is rescored when it is asked next
+        self._rescore()
+
+    def _rescore(self) -> None:
+        """Compare the best programs again, on the present worlds."""
+        if (
+            self.search.answer is not None or not self.shortlist
+        ):  # an answer is rescored when it is asked next
             return
-        # The best programs on fewer worlds are compared again.
         known = np.stack([np.frombuffer(key, np.uint8) for key in self.shortlist])
         scores = self.objective.returns(known).mean(axis=1)
         self.shortlist = {row.tobytes(): float(score) for row, score in zip(known, scores, strict=True)}

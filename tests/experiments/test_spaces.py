@@ -11,7 +11,7 @@ from leaps.embedding.space import SHIPPED
 from leaps.embedding.train import TrainConfig
 from leaps.experiments import computing, spaces
 from leaps.experiments.cell import cell
-from leaps.experiments.computing import Job, SearchRow, do
+from leaps.experiments.computing import SEARCH_ROWS, Job, SearchRow, do
 from leaps.experiments.spaces import RECIPES, STORED, Recipe, digest_of_weights, open_space
 from leaps.experiments.store import Store
 from leaps.tensors import metadata, read_about
@@ -66,15 +66,36 @@ def test_stored_trainings_are_searched_and_not_trained(
 def test_stored_cells_were_computed_in_the_stored_spaces() -> None:
     store = Store(Path(__file__).parents[2] / "results", only_read=True)
     files = [*SHIPPED.glob("*.safetensors"), *STORED.glob("*.safetensors")]
-    shipped = {file.stem: digest_of_weights(file) for file in files}
+    digests = {file.stem: digest_of_weights(file) for file in files}
+    results = [result for name in store.experiments() for result in store.all(name)]
+    told = [result for result in results if "space" in result.values]
+    assert len(told) > 500
     stale = [
         result.cell.name
-        for experiment in store.experiments()
-        for result in store.all(experiment)
-        if (space := result.values.get("space"))
-        and shipped.get(space["name"], space["digest"]) != space["digest"]
+        for result in told
+        if digests.get(result.values["space"]["name"]) != result.values["space"]["digest"]
     ]
     assert not stale
+    searched = {
+        "tasks",
+        "steps",
+        "depends",
+        "as-run",
+        "short",
+        "unseen",
+        "held-out",
+        "ablation",
+        "karel-hard",
+    }
+    silent = [
+        result.cell.name
+        for result in results
+        if result.cell.experiment in searched
+        and (row := SEARCH_ROWS.get(result.cell.method))
+        and row.uses_space
+        and "space" not in result.values
+    ]
+    assert not silent
 
 
 @pytest.mark.usefixtures("tiny")

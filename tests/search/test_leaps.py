@@ -318,6 +318,19 @@ def test_worlds_are_drawn_again_every_hundred_iterations(method: str, rounds: in
 
 
 @needs_shipped_weights
+def test_the_best_programs_are_scored_again_when_worlds_are_drawn_again() -> None:
+    run = Run(SolveConfig("clean-house", "leaps+best+redraw", seed=2))
+    for _ in range(201):
+        run.step()
+    assert run.best is not None
+    assert len(run.shortlist) > 1
+    for key, score in run.shortlist.items():
+        assert score == run.objective.returns(np.frombuffer(key, np.uint8)[None]).mean()
+    assert run.best[0] == max(run.shortlist.values())
+    assert run.best[0] == run.objective.returns(run.best[1][None]).mean()
+
+
+@needs_shipped_weights
 def test_a_search_that_redraws_continues_identically_after_it_was_saved() -> None:
     whole, first = (Run(SolveConfig("clean-house", "leaps+redraw", seed=2)) for _ in range(2))
     for _ in range(150):
