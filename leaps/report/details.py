@@ -337,7 +337,7 @@ def _as_run(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
 
 
 WHAT = {
-    "leaps": "the row of `tasks`",
+    "leaps": "nothing: seeds 0 to 4 of `tasks`",
     "leaps+x2": "all distances of the search twice as long",
     "leaps+x3": "all distances three times as long",
     **{f"leaps+{name}": text for name, text in AUTHORS_DETAILS.items()},
@@ -390,9 +390,10 @@ def _depends(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
         Heading("What each row changes"),
         Listing("depends, rows", head, tuple(rows)),
         Words(
-            "Programs of the test split that a space trained for this row decodes exactly · R_mat of all "
-            "it decodes · tasks on which the mean is at least the paper's minus its deviation · mean over "
-            "tasks. Rows `in-p24-…` change one setting of the training `p24`.",
+            "Programs of the test split that the row's space decodes exactly · R_mat of all it decodes; the "
+            "split is of the data that the space was trained with, and that of `in-p24-every` and "
+            "`in-p24-complete` is harder · tasks on which the mean is at least the paper's minus its "
+            "deviation · mean over tasks. Rows `in-p24-…` change one setting of the training `p24`.",
             small=True,
         ),
     ]

@@ -43,6 +43,10 @@ _LONGER = (
     "Rollouts are longer here. With the limit of the authors' code the same search earns what is reported: "
     "row `leaps-220`."
 )
+_PENALTY = (
+    "Leaving the stairs costs 1 here, and the policy learns to stay where it is. Trained without that penalty "
+    "and judged with it, it climbs: table `penalty`."
+)
 _HUNDREDTH = "By a hundredth, where the reported deviation is one."
 _TRIES = (
     "People had half an hour for a program; a search tries thousands, and finds loops that go round until "
@@ -88,6 +92,8 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("tasks", "drl-abs-t", "clean-house"): "As `drl-abs`, which needs no transfer.",
     ("tasks", "drl-abs-t", "harvester"): "As `drl-abs`, which needs no transfer.",
     ("tasks", "drl-fcn", "harvester"): _NOT_LENGTH,
+    ("tasks", "ppo-last-action", "stair-climber"): _PENALTY,
+    ("generalization", "ppo-last-action", "stair-climber"): _PENALTY,
     ("tasks", "hrl", "four-corner"): "Nothing, as reported.",
     ("tasks", "hrl-abs", "clean-house"): "Next to nothing, as reported.",
     ("tasks", "viper", "stair-climber"): "Nothing, as reported; the deviation is of the same size.",
