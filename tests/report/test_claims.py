@@ -1,64 +1,17 @@
 """Verdicts on the paper's claims follow from stored results."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from leaps.experiments.catalogue import EXPERIMENTS
 from leaps.experiments.cell import Result, cell
-from leaps.experiments.table import Entry
 from leaps.report.claims import CLAIMS, TESTS, claims_page
 from leaps.report.contents import Exhibit
-from leaps.report.verdicts import FAILS, HOLDS, MISSING, OPEN, PARTLY, Case, Results, Verdict, decide
+from leaps.report.verdicts import FAILS, HOLDS, MISSING, PARTLY, Verdict
 from leaps.tasks import PAPER
-
-Returns = Mapping[tuple[str, str], float | Sequence[float]]
-"""by method and task; one number stands for five equal ones"""
-
-
-@dataclass
-class _Section:
-    name: str
-    entries: dict[tuple[str, str], Entry]
-
-    @property
-    def experiment(self) -> object:
-        return EXPERIMENTS[self.name]
-
-    @property
-    def table(self) -> dict[tuple[str, str], object]:
-        return {place: _Compared(entry) for place, entry in self.entries.items()}
-
-
-@dataclass
-class _Compared:
-    entry: Entry
-
-
-@dataclass
-class _Contents:
-    sections: list[_Section] = field(default_factory=list)
-    exhibits: list[Exhibit] = field(default_factory=list)
-
-
-def entry(name: str, place: tuple[str, str], value: float | Sequence[float], **values: Any) -> Entry:
-    returns = [value] * 5 if isinstance(value, float) else value
-    return Entry(
-        tuple(
-            Result(cell(name, *place, seed), {"return": one, **values}, 0.0, "0")
-            for seed, one in enumerate(returns)
-        )
-    )
-
-
-def results(exhibits: Sequence[Exhibit] = (), **tables: Returns) -> Results:
-    sections = [
-        _Section(name, {place: entry(name, place, value) for place, value in returns.items()})
-        for name, returns in tables.items()
-    ]
-    return Results(_Contents(sections, list(exhibits)))  # type: ignore[arg-type]
+from tests.report.stored import Returns, StoredContents, StoredSection, entry, results
 
 
 def verdict(quote: str, exhibits: Sequence[Exhibit] = (), **tables: Returns) -> Verdict:
@@ -78,67 +31,6 @@ def figure(name: str, **methods: dict[str, Any]) -> Exhibit:
 
 def on_all(method: str, value: float, **others: float) -> dict[tuple[str, str], float]:
     return {(method, task): others.get(task.replace("-", "_"), value) for task in PAPER}
-
-
-# When a difference counts
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "sign"),
-    [
-        ((0.5, 0.5), (0.4, 0.4), 1),
-        ((0.4, 0.4), (0.5, 0.5), -1),
-        ((0.51, 0.51), (0.5, 0.5), 0),  # below the level
-        ((0.0, 1.0), (0.2, 0.2), 0),  # within its error
-        ((0.5,), (0.1, 0.1), 0),  # the error is not known
-    ],
-)
-def test_a_difference_counts_above_a_level_and_its_error(
-    one: Sequence[float], other: Sequence[float], sign: int
-) -> None:
-    found = results(tasks={("drl", "maze"): one, ("hrl", "maze"): other})
-    assert found.gap("tasks", "drl", "hrl", "maze").sign == sign
-    assert found.gap("tasks", "hrl", "drl", "maze").sign == -sign
-
-
-def test_the_error_of_searches_is_that_between_trainings() -> None:
-    found = results(tasks={("leaps", "maze"): [0.0] * 5 + [1.0] * 5, ("hrl", "maze"): 0.05})
-    assert found.gap("tasks", "leaps", "hrl", "maze").sign == 1  # 0.5 and an error of 0.17
-    searched = [
-        Result(one.cell, {**one.values, "space": {"name": f"leaps-{one.cell.seed // 5}"}}, 0.0, "0")
-        for one in found.entry("tasks", "leaps", "maze").results
-    ]
-    found.entries["tasks"]["leaps", "maze"] = Entry(tuple(searched))
-    assert found.gap("tasks", "leaps", "hrl", "maze").sign == 0  # two trainings, an error of 0.5
-
-
-def test_the_gap_over_several_tasks_is_that_of_the_means() -> None:
-    tests = TESTS[:2]
-    found = results(reconstruction={("leaps", tests[0]): 0.5, ("leaps", tests[1]): 0.7}
-                    | {("leaps-p", test): 0.5 for test in tests})  # fmt: skip
-    gap = found.gap("reconstruction", "leaps", "leaps-p", tests)
-    assert gap.size == pytest.approx(0.1)
-    assert gap.numbers == "leaps 0.60, leaps-p 0.50"
-
-
-@pytest.mark.parametrize(
-    ("cases", "word", "share"),
-    [
-        ([True, True], HOLDS, ""),
-        ([True, False], PARTLY, "1 of 2"),
-        ([True, None], PARTLY, "1 of 2"),
-        ([False, None], FAILS, ""),
-        ([None, None], OPEN, ""),
-    ],
-)
-def test_a_claim_holds_where_its_cases_do(cases: list[bool | None], word: str, share: str) -> None:
-    found = decide([Case(f"place {i}", holds, f"number {i}") for i, holds in enumerate(cases)], "A note.")
-    assert (found.word, found.share) == (word, share)
-    assert "place 1: number 1" in found.evidence
-    assert found.evidence.endswith("A note.")
-
-
-# Claims
 
 
 MAPS = ("leaps_p", "leaps_p+r", "leaps_p+l", "leaps")
@@ -280,7 +172,7 @@ def test_programs_of_the_naive_baseline_are_counted_in_statements() -> None:
 
 
 def test_what_has_no_result_is_not_measured_and_says_so() -> None:
-    page = claims_page(_Contents([_Section("tasks", {})]))  # type: ignore[arg-type]
+    page = claims_page(StoredContents([StoredSection("tasks", {})]))  # type: ignore[arg-type]
     assert f"Of {len(CLAIMS)} claims: {len(CLAIMS)} {MISSING}." in page
     assert all(f"> {claim.quote}" in page for claim in CLAIMS)
     assert "There is no result yet for" in page
