@@ -137,7 +137,14 @@ def _count(count: float | None) -> str:
 
 
 def _seconds(seconds: float | None) -> str:
-    return NOTHING if seconds is None else f"{seconds:.1f} s"
+    """Seconds with a digit after the point, and two if there would be nothing else.
+
+    >>> _seconds(12.34), _seconds(0.04)
+    ('12.3 s', '0.04 s')
+    """
+    if seconds is None:
+        return NOTHING
+    return f"{seconds:.1f} s" if seconds >= 0.1 else f"{seconds:.2f} s"
 
 
 def _thousands(count: float | None) -> str:

@@ -44,8 +44,8 @@ _LONGER = (
     "row `leaps-220`."
 )
 _PENALTY = (
-    "Leaving the stairs costs 1 here, and the policy learns to stay where it is. Trained without that penalty "
-    "and judged with it, it climbs: table `penalty`."
+    "Leaving the stairs costs 1 here, and the policy learns to stay where it is. Trained without that "
+    "penalty and judged with it, it climbs: table `penalty`."
 )
 _HUNDREDTH = "By a hundredth, where the reported deviation is one."
 _TRIES = (
