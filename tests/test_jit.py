@@ -71,8 +71,8 @@ def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(package: Path
     assert output_of(HEADING, package) == "2"  # from the cache
     change(
         package / "karel" / "physics.py",
-        "return position, (heading + _ONE) & _THREE, NOTHING",
-        "return position, heading, NOTHING",
+        "return position, (heading + _ONE) & _THREE, TURNED",
+        "return position, heading, TURNED",
     )
     assert output_of(HEADING, package) == "1"
 
