@@ -3,7 +3,7 @@
 Appendix "Naïve". The policy sees the tokens that it has written, never a world. It is trained by PPO: reward
 comes only with the last token and is not discounted, so the return of every token is that of its program.
 The budget, the paper's "2M Karel environment timesteps", is read as actions executed: on the tasks, whose
-rollouts are long, it is spent after 4 to 18 iterations; on the reconstruction tests, after 75 to 230.
+rollouts are long, it is spent after 4 to 18 iterations.
 Shapes: b programs, t tokens after `DEF run m(`, h hidden, v tokens of the vocabulary.
 """
 
