@@ -745,14 +745,14 @@ TOPICS: Mapping[str, tuple[Claim, ...]] = {
     ),
 }
 """by what they are about; a cut is marked by …, words that the paper has elsewhere stand in brackets"""
-SEVERAL = {
-    HOLDS: "hold",
-    PARTLY: "hold in part",
-    FAILS: "do not hold",
-    OPEN: "are undecided",
-    MISSING: "are not measured",
+COUNTED = {
+    HOLDS: ("holds", "hold"),
+    PARTLY: ("holds in part", "hold in part"),
+    FAILS: ("does not hold", "do not hold"),
+    OPEN: ("is undecided", "are undecided"),
+    MISSING: ("is not measured", "are not measured"),
 }
-"""verdicts on more than one"""
+"""verdicts on one claim, and on several"""
 CLAIMS = tuple(claim for claims in TOPICS.values() for claim in claims)
 
 
@@ -771,7 +771,7 @@ def claims_page(contents: Contents) -> str:
         word: sum(verdict.word == word for verdict in verdicts.values())
         for word in (HOLDS, PARTLY, FAILS, OPEN, MISSING)
     }
-    summary = ", ".join(f"{count} {SEVERAL[word]}" for word, count in counts.items() if count)
+    summary = ", ".join(f"{count} {COUNTED[word][count > 1]}" for word, count in counts.items() if count)
     parts = [f"# {TITLE}", INTRODUCTION, f"Of {len(CLAIMS)} claims: {summary}."]
     count = 0
     for topic, claims in TOPICS.items():
