@@ -128,9 +128,9 @@ def train(
     """Learn a program space from a data set.
 
     The paper's schedule: an epoch of the losses P and L, then as many updates of R, in turn; R begins when
-    80 % of the validation programs are decoded exactly (`rl_from`). After each epoch all is saved: the same
-    command goes on after an interruption, and on a CPU ends with the same weights as if there had been none.
-    The weights kept are those of the best epoch on the validation split.
+    80 % of the validation programs are decoded exactly (`rl_from`). After each epoch all is saved, and the
+    same command continues after an interruption; on a CPU it ends with the same weights as if there had been
+    none. The weights kept are those of the best epoch on the validation split.
 
       leaps train --data data --out space --device cuda --set kl=sum --set model.embedding=256
     """

@@ -13,8 +13,6 @@ from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig
 from leaps.files import locked
 from leaps.tensors import read_about
 
-STORED = Path(__file__).parents[2] / "trainings"
-"""further trainings, in a checkout only, as nobody but the experiments searches them"""
 TRAINED_SPACES = "spaces"
 """folder of others, within that for trainings"""
 SEEDS = 5
@@ -95,13 +93,13 @@ class Trained:
 def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
     """A recipe's space by the number of its training, trained first if it is not there.
 
-    Some trainings come with the package or its checkout. A GPU takes minutes for another, a CPU up to hours.
+    The first training of each of the package's variants comes with it. A GPU takes minutes for another, a
+    CPU up to hours.
     """
     seed = training if recipe in VARIANTS else training + 1
     name = f"{recipe}-{seed}" if seed else recipe
-    for known in (SHIPPED, STORED):
-        if (file := known / f"{name}.safetensors").exists():
-            return Trained(name, file)
+    if (shipped := SHIPPED / f"{name}.safetensors").exists():
+        return Trained(name, shipped)
     folder = work / TRAINED_SPACES / name
     _train(RECIPES[recipe], seed, folder, device)
     return Trained(name, folder / WEIGHTS_FILE)

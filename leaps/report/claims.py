@@ -241,12 +241,12 @@ def _one_exception(results: Results, experiment: str, rivals: Sequence[str], lim
         for task in PAPER
         if (case := best(results, experiment, "leaps", rivals, task + limit, task)).holds is False
     ]
-    told = "; ".join(f"{case.where} ({case.numbers})" for case in behind) or "none"
+    listed = "; ".join(f"{case.where} ({case.numbers})" for case in behind) or "none"
     where = {
         TABLE_3: "the baselines of Table 3",
         NEURAL: "with drl-fcn",
     }.get(tuple(rivals), f"in rollouts of 100 actions ({', '.join(rivals)})")
-    return Case(where, len(behind) <= 1, f"behind on {len(behind)} of {len(PAPER)}, {told}")
+    return Case(where, len(behind) <= 1, f"behind on {len(behind)} of {len(PAPER)}, {listed}")
 
 
 def _best_on_all_but_one(results: Results) -> Verdict:
@@ -280,8 +280,10 @@ def _bounded(results: Results) -> Verdict:
 def _networks_beat_trees(results: Results) -> Verdict:
     cases = [ahead(task, results.gap("tasks", "drl", "viper", task)) for task in PAPER]
     count = sum(case.holds is True for case in cases)
-    told = "; ".join(f"{case.where}: {case.numbers}" for case in cases)
-    return _about("tasks on which drl is better", count > len(PAPER) / 2, f"{count} of {len(PAPER)} ({told})")
+    listed = "; ".join(f"{case.where}: {case.numbers}" for case in cases)
+    return _about(
+        "tasks on which drl is better", count > len(PAPER) / 2, f"{count} of {len(PAPER)} ({listed})"
+    )
 
 
 def _transfer(results: Results) -> Verdict:
@@ -379,7 +381,7 @@ def _unaffected(results: Results) -> Verdict:
 
 
 def _networks_break(results: Results) -> Verdict:
-    """DRL is trained anew there, the others are as they were."""
+    """DRL was trained in large worlds; the others were not."""
     cases = []
     for method in ("drl", "drl-abs", "viper"):
         for task in LARGE[:2]:
@@ -407,7 +409,7 @@ def _best_of_five(results: Results) -> Verdict:
         raise KeyError("any baseline in generalization")
     cases = [best(results, "generalization", "leaps", measured, task, task) for task in LARGE]
     count = sum(case.holds is True for case in cases)
-    told = "; ".join(f"{case.where} ({case.numbers})" for case in cases)
+    listed = "; ".join(f"{case.where} ({case.numbers})" for case in cases)
     searched = ", ".join(
         results.text("generalization", method, "harvester")
         for method in ("ladder", "ladder-sizes", "ppo-last-action")
@@ -415,7 +417,9 @@ def _best_of_five(results: Results) -> Verdict:
     return decide(
         [
             Case(
-                f"tasks on which none of {', '.join(measured)} is better", count >= 4, f"{count} of 5. {told}"
+                f"tasks on which none of {', '.join(measured)} is better",
+                count >= 4,
+                f"{count} of 5. {listed}",
             )
         ],
         f"Harvester at 100x100, searched or learned by others: {searched}. `ladder-sizes` was searched "
@@ -483,7 +487,7 @@ def _decreases(results: Results, task: str, home: str) -> dict[str, float]:
     return found
 
 
-def _told(changes: Mapping[str, float]) -> str:
+def _listed(changes: Mapping[str, float]) -> str:
     return ", ".join(f"{method} {percent(change)}" for method, change in changes.items())
 
 
@@ -491,7 +495,7 @@ def _least_decrease(results: Results) -> Verdict:
     changes = _decreases(results, "top-off", "top-off")
     order = sorted(changes, key=lambda method: -changes[method])
     return _about(
-        "changes, means over five shares", order[0] == "viper" and order[1] == "leaps", _told(changes)
+        "changes, means over five shares", order[0] == "viper" and order[1] == "leaps", _listed(changes)
     )
 
 
@@ -506,8 +510,8 @@ def _second_best(results: Results) -> Verdict:
         for method in ("drl", "drl-abs", "viper", "leaps")
     }
     order = sorted(rows, key=lambda method: -rows[method])
-    told = ", ".join(f"{method} {number(mean)}" for method, mean in rows.items())
-    return _about("means over five shares", order[:2] == ["viper", "leaps"], told)
+    listed = ", ".join(f"{method} {number(mean)}" for method, mean in rows.items())
+    return _about("means over five shares", order[:2] == ["viper", "leaps"], listed)
 
 
 def _policies_do_not_generalize(results: Results) -> Verdict:
@@ -531,7 +535,7 @@ def _edits(results: Results) -> Verdict:
     return Verdict(
         MISSING,
         f"It is a claim about people, and none took part here. `leaps repair` changes the returns of the "
-        f"same programs by {_told(gains)} on average; before, they are {given}.",
+        f"same programs by {_listed(gains)} on average; before, they are {given}.",
     )
 
 
