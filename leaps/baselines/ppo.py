@@ -22,6 +22,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import set_random_seed
 
+from leaps.baselines.device_buffer import DeviceBuffer
 from leaps.baselines.last_action import NO_ACTION, LastActionVecEnv, every_input, input_number
 from leaps.baselines.networks import (
     SMALLEST,
@@ -290,6 +291,8 @@ class PPOTrainer:
                 },
                 **common,
             )
+            if self.model.device.type != "cpu":
+                self.model.rollout_buffer = DeviceBuffer.in_place_of(self.model.rollout_buffer)
         self.model.set_logger(Logger(None, []))
         if origin is not None:
             self.model.policy.load_state_dict(origin.weights)
