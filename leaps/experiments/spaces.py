@@ -13,6 +13,9 @@ from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig
 from leaps.files import locked
 from leaps.tensors import read_about
 
+REPEATED = Path(__file__).parents[2] / "spaces"
+"""the second and the third training of each of the package's variants: in a checkout only, as stored results
+need them and nobody else"""
 TRAINED_SPACES = "spaces"
 """folder of others, within that for trainings"""
 SEEDS = 5
@@ -93,13 +96,14 @@ class Trained:
 def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
     """A recipe's space by the number of its training, trained first if it is not there.
 
-    The first training of each of the package's variants comes with it. A GPU takes minutes for another, a
-    CPU up to hours.
+    The first training of each of the package's variants comes with it, two more with its checkout. A GPU
+    takes minutes for another, a CPU up to hours.
     """
     seed = training if recipe in VARIANTS else training + 1
     name = f"{recipe}-{seed}" if seed else recipe
-    if (shipped := SHIPPED / f"{name}.safetensors").exists():
-        return Trained(name, shipped)
+    for known in (SHIPPED, REPEATED):
+        if (file := known / f"{name}.safetensors").exists():
+            return Trained(name, file)
     folder = work / TRAINED_SPACES / name
     _train(RECIPES[recipe], seed, folder, device)
     return Trained(name, folder / WEIGHTS_FILE)

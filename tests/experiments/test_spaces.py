@@ -8,11 +8,11 @@ from safetensors.numpy import load_file, save_file
 
 from leaps.dataset import DataConfig
 from leaps.embedding.space import SHIPPED
-from leaps.embedding.train import TrainConfig
+from leaps.embedding.train import VARIANTS, TrainConfig
 from leaps.experiments import computing, spaces
 from leaps.experiments.cell import cell
 from leaps.experiments.computing import SEARCH_ROWS, Job, SearchRow, do
-from leaps.experiments.spaces import RECIPES, Recipe, digest_of_weights, open_space
+from leaps.experiments.spaces import RECIPES, REPEATED, Recipe, digest_of_weights, open_space
 from leaps.experiments.store import Store
 from leaps.tensors import metadata, read_about
 from tests.embedding.helpers import needs_shipped_weights
@@ -51,16 +51,33 @@ def test_the_packages_spaces_are_the_first_trainings_of_their_recipes(tmp_path: 
     assert not list(tmp_path.iterdir())
 
 
+def test_repeated_trainings_are_searched_and_not_trained(tmp_path: Path) -> None:
+    for variant in VARIANTS:
+        for training in (1, 2):
+            found = open_space(variant, training, tmp_path, "cpu")
+            assert (found.name, found.file) == (
+                f"{variant}-{training}",
+                REPEATED / f"{found.name}.safetensors",
+            )
+            about = read_about(found.file)
+            assert about["training"]["seed"] == training
+            first = read_about(SHIPPED / f"{variant}.safetensors")
+            assert about["training"] == {**first["training"], "seed": training}
+            assert about["data"] == first["data"]
+    assert not list(tmp_path.iterdir())
+
+
 @needs_shipped_weights
 def test_stored_cells_were_computed_in_the_spaces_that_they_name() -> None:
     store = Store(Path(__file__).parents[2] / "results", only_read=True)
-    digests = {file.stem: digest_of_weights(file) for file in SHIPPED.glob("*.safetensors")}
+    files = [*SHIPPED.glob("*.safetensors"), *REPEATED.glob("*.safetensors")]
+    digests = {file.stem: digest_of_weights(file) for file in files}
     results = [result for name in store.experiments() for result in store.all(name)]
     named = [result for result in results if "space" in result.values]
     assert len(named) > 500
     stale = [
         result.cell.name
-        for result in named  # of a training that is not shipped, all cells have the digest of the first
+        for result in named  # where weights are not kept, the digest of the first cell counts
         if digests.setdefault((space := result.values["space"])["name"], space["digest"]) != space["digest"]
     ]
     assert not stale
