@@ -70,6 +70,9 @@ NOTES: dict[tuple[str, str, str | None], str] = {
             ("leaps", "clean-house", _LONGER),
         )
     },
+    ("depends", "leaps", "top-off"): _AS_RUN,
+    ("depends", "leaps", "harvester"): _LONGER,
+    ("depends", "leaps", "clean-house"): _LONGER,
     ("smoothness", "leaps-p", None): _SMOOTH,
     ("smoothness", "leaps-p+r", None): _SMOOTH,
     ("smoothness", "leaps-p+l", None): _SMOOTH,
@@ -110,6 +113,8 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("short", "drl-fcn", "top-off~100"): _SHORT_TOP_OFF,
     ("short", "drl-fcn", "harvester~100"): _SHORT,
     ("short", "drl-abs", None): _SHORT,
+    ("short", "leaps", "top-off~100"): _AS_RUN,
+    ("short", "leaps", "maze~100"): _AS_RUN,
     ("generalization", "drl-fcn", "stair-climber"): (
         "As on the task's own size. Each of its layers sees a few cells, wherever they are, and a step of "
         "the stairs looks the same at any size."
