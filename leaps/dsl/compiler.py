@@ -4,6 +4,10 @@ Perceptions change only when the program acts, so everything between two actions
 program is compiled: a place is a point in the program, and its row of the table says, for each of the
 codes that can be perceived, which action comes next and which place follows it. One lookup a step.
 
+What is perceived is a number with a bit for each sense of the language (see `Language.senses`). Where a
+language has FEW_SENSES, a code is that number, for all programs. With more, each program has codes of its
+own: of the senses that it asks about, which are few, since a condition takes four tokens at least.
+
 The table is built backwards, from the last token to the first, so that what follows a statement is known
 when the statement is reached. Two things need care:
 
@@ -23,12 +27,12 @@ lookup stands for. Then three things differ:
   count. There are at most 19 for each open loop, so the time between two actions is still bounded.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.dsl.language import Kind, Language
+from leaps.dsl.language import FEW_SENSES, Kind, Language
 from leaps.dsl.mask import CLOSES, NEXT, OPENS, Block, State
 from leaps.dsl.syntax import MAX_NESTING
 from leaps.jit import jit
@@ -39,25 +43,38 @@ SHIFT = 8
 HALT, STUCK, SET, LOOP, HOLE = 251, 252, 253, 254, 255
 OPERATION = 255
 
+NO_SENSE = 255
+_TOO_MUCH = -2
+MOST_ASKED = 16
+"""senses that a program may ask about where a language has many: its codes are two to that power"""
+
 
 class Compiled(NamedTuple):
-    """Programs ready to run. Program `i` owns rows `start[i]` to `start[i + 1]` of table and loops."""
+    """Programs ready to run.
+
+    Program `i` owns rows `start[i]` to `start[i + 1]` of `loops`. Of the table it owns as many rows, each
+    with an entry per code: entries `first[i]` to `first[i + 1]`, row by row.
+    """
 
     table: NDArray[np.int32]
-    """[rows, codes] entries: operation and following place (for SET and LOOP: which loop)"""
+    """[entries] operation and following place (for SET and LOOP: which loop)"""
     loops: NDArray[np.int32]
     """[rows, 3] of each REPEAT: how often, the place of its body, the place after it"""
     start: NDArray[np.int64]
     """[programs + 1]"""
+    first: NDArray[np.int64]
+    """[programs + 1]"""
     entry: NDArray[np.int32]
     """[programs] the place where a program begins; -1 if it is not a program"""
+    senses: NDArray[np.uint8]
+    """[programs, n] the sense that each bit of a program's codes stands for; NO_SENSE past its last"""
 
     branches: NDArray[np.uint64]
-    """[rows, codes] which conditions are looked at on the way to the entry, if wanted: bit 2k if the k-th
+    """[entries] which conditions are looked at on the way to the entry, if wanted: bit 2k if the k-th
     of the program (in the order of the text) holds, bit 2k + 1 if it doesn't. Those past the 32nd are left
     out. Where a REPEAT may be over, its body's conditions count as looked at"""
     calls: NDArray[np.int32] | None
-    """[rows, codes] calls that looking up the entry stands for; None without a limit. (None, not an empty
+    """[entries] calls that looking up the entry stands for; None without a limit. (None, not an empty
     array: numba then compiles the kernels a second time, and those without a limit lose no speed.)"""
     limit: int
     """of calls in a run, the program's own included; 0 if there is none"""
@@ -66,18 +83,30 @@ class Compiled(NamedTuple):
     def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
         return len(self.entry)
 
+    def entries(self, program: int | np.integer) -> slice:
+        """Those of a program, in `table`, `branches` and `calls`."""
+        return slice(int(self.first[program]), int(self.first[program + 1]))
+
+    def rows(self, program: int | np.integer, values: NDArray[Any] | None = None) -> NDArray[Any]:
+        """[rows, codes] the table of one program; or what else there is per entry."""
+        codes = 1 << int((self.senses[program] != NO_SENSE).sum())
+        return (self.table if values is None else values)[self.entries(program)].reshape(-1, codes)
+
     def take(self, programs: NDArray[np.integer]) -> "Compiled":
         """Some of the programs, in the order given; without their branches."""
         rows = [slice(self.start[program], self.start[program + 1]) for program in programs]
+        entries = [self.entries(program) for program in programs]
         return Compiled(
-            np.concatenate([self.table[:0], *(self.table[part] for part in rows)]),
+            np.concatenate([self.table[:0], *(self.table[part] for part in entries)]),
             np.concatenate([self.loops[:0], *(self.loops[part] for part in rows)]),
             np.cumsum([0, *(part.stop - part.start for part in rows)]),
+            np.cumsum([0, *(part.stop - part.start for part in entries)]),
             self.entry[programs],
+            self.senses[programs],
             self.branches[:0],
             None
             if self.calls is None
-            else np.concatenate([self.calls[:0], *(self.calls[part] for part in rows)]),
+            else np.concatenate([self.calls[:0], *(self.calls[part] for part in entries)]),
             self.limit,
         )
 
@@ -89,6 +118,7 @@ _CLOSE_I, _CLOSE_E = int(Kind.CLOSE_I), int(Kind.CLOSE_E)
 _OPEN_W, _OPEN_R = int(Kind.OPEN_W), int(Kind.OPEN_R)
 _OPEN_I, _OPEN_E = int(Kind.OPEN_I), int(Kind.OPEN_E)
 _WHILE, _IF, _IFELSE, _PAD = int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE), int(Kind.PAD)
+_PERCEPTION = int(Kind.PERCEPTION)
 _STATE_DEF, _STATE_END, _NO_BLOCK = int(State.DEF), int(State.END), int(Block.NONE)
 _DEEPEST = MAX_NESTING + 2
 MOST_CALLS = 10**9
@@ -299,10 +329,58 @@ def _compile_one(
 
 
 @jit
-def _rows_of(calls: NDArray[np.int32] | None, rows: slice) -> NDArray[np.int32] | None:
-    if calls is None:
+def _measure(
+    tokens: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    arguments: NDArray[np.uint8],
+    sense_of: NDArray[np.uint8],
+    known: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    """Find out where each program's rows start, and its entries; and which senses are the bits of its codes.
+
+    It has as many rows as it has tokens (it never takes more). known: senses of the language. A program that
+    asks about too many has no entries.
+    """
+    count, length = tokens.shape
+    start, first = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
+    senses = np.full((count, known if known <= FEW_SENSES else MOST_ASKED), np.uint8(NO_SENSE))
+    for program in range(count):
+        rows = length
+        while rows > 0 and kinds[min(tokens[program, rows - 1], len(kinds) - 1)] == _PAD:
+            rows -= 1
+        bits = known
+        if known <= FEW_SENSES:
+            for bit in range(known):
+                senses[program, bit] = bit
+        else:
+            bits = 0
+            for token in tokens[program, :rows]:
+                if token < len(kinds) and kinds[token] == _PERCEPTION and bits <= MOST_ASKED:
+                    sense = sense_of[arguments[token]]
+                    new = True
+                    for bit in range(bits):
+                        new &= senses[program, bit] != sense
+                    if new:
+                        if bits < MOST_ASKED:
+                            senses[program, bits] = sense
+                        bits += 1
+        start[program + 1] = start[program] + rows
+        first[program + 1] = first[program] + ((rows << bits) if bits <= MOST_ASKED else 0)
+    return start, first, senses
+
+
+@jit
+def _rows_of(values: NDArray[np.int32] | None, codes: int) -> NDArray[np.int32] | None:
+    if values is None:
         return None
-    return calls[rows]
+    return values.reshape(len(values) // codes, codes)
+
+
+@jit
+def _some(rows: NDArray[np.int32] | None, wanted: slice) -> NDArray[np.int32] | None:
+    if rows is None:
+        return None
+    return rows[wanted]
 
 
 @jit
@@ -320,10 +398,15 @@ def _compile_range(
     first: int,
     last: int,
 ) -> None:
+    """Compile programs first..last-1, all for the codes of one truth table [perceptions, codes]."""
     blocks = np.empty(_DEEPEST, np.int64)
     after = np.empty(_DEEPEST, np.int64)
     other = np.empty(_DEEPEST, np.int64)
     lengths = np.empty(_DEEPEST, np.int64)
+    codes = truth.shape[1]
+    table_rows = table.reshape(len(table) // codes, codes)
+    branches_rows = branches.reshape(len(branches) // codes, codes)
+    calls_rows = _rows_of(calls, codes)
     for program in range(first, last):
         length = accepted_length(tokens[program], kinds, blocks)
         if length < 0:
@@ -335,10 +418,10 @@ def _compile_range(
             kinds,
             arguments,
             truth,
-            table[rows],
+            table_rows[rows],
             loops[rows],
-            branches[rows],
-            _rows_of(calls, rows),
+            branches_rows[rows],
+            _some(calls_rows, rows),
             after,
             other,
             lengths,
@@ -346,15 +429,55 @@ def _compile_range(
 
 
 @jit
-def _row_bounds(tokens: NDArray[np.uint8], pad: int) -> NDArray[np.int64]:
-    """Where each program's rows start, if it takes as many as it has tokens (it never takes more)."""
-    start = np.zeros(len(tokens) + 1, np.int64)
-    for program in range(len(tokens)):
-        length = tokens.shape[1]
-        while length > 0 and tokens[program, length - 1] == pad:
-            length -= 1
-        start[program + 1] = start[program] + length
-    return start
+def _compile_each(
+    tokens: NDArray[np.uint8],
+    kinds: NDArray[np.uint8],
+    arguments: NDArray[np.uint8],
+    sense_of: NDArray[np.uint8],
+    inverted: NDArray[np.bool_],
+    table: NDArray[np.int32],
+    loops: NDArray[np.int32],
+    branches: NDArray[np.uint64],
+    calls: NDArray[np.int32] | None,
+    start: NDArray[np.int64],
+    first_entry: NDArray[np.int64],
+    senses: NDArray[np.uint8],
+    entry: NDArray[np.int32],
+    first: int,
+    last: int,
+) -> None:
+    """Compile programs first..last-1, each for codes of its own."""
+    bounds, blocks = np.zeros(2, np.int64), np.empty(_DEEPEST, np.int64)
+    for program in range(first, last):
+        bits = 0
+        while bits < MOST_ASKED and senses[program, bits] != NO_SENSE:
+            bits += 1
+        entries = slice(first_entry[program], first_entry[program + 1])
+        bounds[1] = start[program + 1] - start[program]
+        if entries.stop == entries.start:  # it asks about too much, or has no tokens
+            well_formed = accepted_length(tokens[program], kinds, blocks) >= 0
+            entry[program] = _TOO_MUCH if well_formed else -1
+            continue
+        truth = np.zeros((len(sense_of), 1 << bits), np.bool_)
+        for perception in range(len(sense_of)):
+            for bit in range(bits):
+                if senses[program, bit] == sense_of[perception]:
+                    for code in range(1 << bits):
+                        truth[perception, code] = ((code >> bit) & 1 == 1) != inverted[perception]
+        _compile_range(
+            tokens[program : program + 1],
+            kinds,
+            arguments,
+            truth,
+            table[entries],
+            loops[start[program] : start[program + 1]],
+            branches[entries],
+            _some(calls, entries),
+            bounds,
+            entry[program : program + 1],
+            0,
+            1,
+        )
 
 
 def check_calls(limit: int) -> None:
@@ -364,19 +487,13 @@ def check_calls(limit: int) -> None:
 
 
 def compile_tokens(
-    tokens: NDArray[np.uint8],
-    language: Language,
-    truth: NDArray[np.bool_],
-    *,
-    branches: bool = False,
-    calls: int | None = None,
+    tokens: NDArray[np.uint8], language: Language, *, branches: bool = False, calls: int | None = None
 ) -> Compiled:
     """Compile a batch of programs.
 
     tokens: [programs, length] token ids, filled up with `<pad>`; a row that is not a program gets
-    entry -1. truth: [perceptions, codes] which perceptions hold under which perceived code.
-    branches: keep track of the conditions that are looked at. calls: limit of calls in a run; not together
-    with branches.
+    entry -1. branches: keep track of the conditions that are looked at. calls: limit of calls in a run; not
+    together with branches.
     """
     if calls is not None:
         check_calls(calls)
@@ -386,23 +503,36 @@ def compile_tokens(
         raise ValueError(
             f"tokens: expected uint8[programs, length], found {tokens.dtype}{list(tokens.shape)}"
         )
-    if truth.ndim != 2 or len(truth) != len(language.perceptions):
-        raise ValueError(
-            f"truth: expected bool[{len(language.perceptions)} perceptions, codes], found {list(truth.shape)}"
-        )
     tokens = np.ascontiguousarray(tokens)
-    start = _row_bounds(tokens, language.pad)
-    table = np.empty((start[-1], truth.shape[1]), np.int32)
+    kinds, arguments, sense_of = language.kinds, language.arguments, language.sense_of
+    known = len(language.senses)
+    start, first_entry, senses = _measure(tokens, kinds, arguments, sense_of, known)
+    entries = first_entry[-1]
+    table = np.empty(entries, np.int32)
     loops = np.empty((start[-1], 3), np.int32)
-    looked_at = np.empty((start[-1] if branches else 0, truth.shape[1]), np.uint64)
+    looked_at = np.empty(entries if branches else 0, np.uint64)
     counted = None if calls is None else np.empty_like(table)
     entry = np.empty(len(tokens), np.int32)
-    kinds, arguments = language.kinds, language.arguments
-    share(
-        lambda first, last: _compile_range(
-            tokens, kinds, arguments, truth, table, loops, looked_at, counted, start, entry, first, last
-        ),
-        len(tokens),
-        grain=200,
-    )
-    return Compiled(table, loops, start, entry, looked_at, counted, int(calls or 0))
+    out = table, loops, looked_at, counted, start
+    if known <= FEW_SENSES:
+        truth = language.truth
+        share(
+            lambda first, last: _compile_range(tokens, kinds, arguments, truth, *out, entry, first, last),
+            len(tokens),
+            grain=200,
+        )
+    else:
+        inverted = language.inverted
+        share(
+            lambda first, last: _compile_each(
+                tokens, kinds, arguments, sense_of, inverted, *out, first_entry, senses, entry, first, last
+            ),
+            len(tokens),
+            grain=200,
+        )
+        if (entry == _TOO_MUCH).any():
+            raise ValueError(
+                f"row {int((entry == _TOO_MUCH).argmax())} of the batch asks about too many perceptions: "
+                f"expected at most {MOST_ASKED} in a program"
+            )
+    return Compiled(table, loops, start, first_entry, entry, senses, looked_at, counted, int(calls or 0))

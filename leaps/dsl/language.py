@@ -12,6 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 PAD = "<pad>"
+MOST_SENSES = 64
+"""independent perceptions that a language may have: they are the bits of one number"""
+FEW_SENSES = 4
+"""so few that programs are compiled for all codes of them; with more, for those that a program asks about"""
 
 
 class Kind(IntEnum):
@@ -80,6 +84,8 @@ class Language:
     perceptions: tuple[str, ...]
     max_repeat: int = 19
     """REPEAT takes R=0 to R=max_repeat"""
+    opposites: tuple[tuple[str, str], ...] = ()
+    """perceptions that hold exactly where another doesn't, each with that other"""
 
     def __post_init__(self) -> None:
         if not self.actions or not self.perceptions:
@@ -94,6 +100,18 @@ class Language:
             raise ValueError(f"each name must be one token only; found more than once: {', '.join(twice)}")
         if len(self.tokens) > 255:
             raise ValueError(f"a language has at most 255 tokens, found {len(self.tokens)}")
+        derived = [name for name, _ in self.opposites]
+        for name, other in self.opposites:
+            if not {name, other} <= set(self.perceptions) or other in derived or derived.count(name) > 1:
+                raise ValueError(
+                    "opposites: expected pairs of perceptions, the first of each the opposite of one that is "
+                    f"no opposite itself; found {name!r} of {other!r}"
+                )
+        if len(self.senses) > MOST_SENSES:
+            raise ValueError(
+                f"a language has at most {MOST_SENSES} perceptions besides opposites of others, "
+                f"found {len(self.senses)}"
+            )
 
     @cached_property
     def _table(self) -> tuple[tuple[str, Kind, int], ...]:
@@ -113,6 +131,32 @@ class Language:
             else:
                 rows += fixed(kind)
         return tuple(rows)
+
+    @cached_property
+    def senses(self) -> tuple[str, ...]:
+        """The perceptions that are no opposites of others: sense k is bit k of the code that is perceived."""
+        derived = {name for name, _ in self.opposites}
+        return tuple(name for name in self.perceptions if name not in derived)
+
+    @cached_property
+    def sense_of(self) -> NDArray[np.uint8]:
+        """[perceptions] the sense that each asks about."""
+        other_of = dict(self.opposites)
+        return np.array([self.senses.index(other_of.get(name, name)) for name in self.perceptions], np.uint8)
+
+    @cached_property
+    def inverted(self) -> NDArray[np.bool_]:
+        """[perceptions] whether each holds where its sense's bit is 0."""
+        derived = {name for name, _ in self.opposites}
+        return np.array([name in derived for name in self.perceptions])
+
+    @cached_property
+    def truth(self) -> NDArray[np.bool_]:
+        """[perceptions, codes] whether a perception holds when a code is perceived; of FEW_SENSES at most."""
+        if len(self.senses) > FEW_SENSES:
+            raise ValueError(f"expected a language of at most {FEW_SENSES} senses, found {len(self.senses)}")
+        codes = np.arange(2 ** len(self.senses))
+        return np.asarray(((codes[None] >> self.sense_of[:, None]) & 1 == 1) != self.inverted[:, None])
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, STUCK, Compiled, compile_tokens
 from leaps.jit import address_of, function_at, jit
 from leaps.karel.interpreter import Outcome
-from leaps.karel.physics import CODES, MOVED, PICKED, PUT, TRUTH, act, perceive, strides
+from leaps.karel.physics import CODES, MOVED, PICKED, PUT, act, perceive, strides
 from leaps.karel.world import (
     EXIT,
     LANGUAGE,
@@ -48,7 +48,6 @@ VALUE_TYPE = types.float64(WORLD_TYPE, WORLD_TYPE)
 react_at, value_at = function_at(REACT_TYPE), function_at(VALUE_TYPE)
 _CODES = np.uint64(CODES)
 _NOWHERE = np.uint64(2**64 - 1)
-_FIRST_BIT = np.uint64(1)
 _FIRST_MARK = 32
 """steps after which a state is remembered, to see whether it comes again; then twice as many, and so on"""
 _NEVER_AGAIN = np.int32(STUCK)
@@ -85,7 +84,7 @@ def _worthless(world: World, start: World) -> float:  # noqa: ARG001
 
 def compile_karel(tokens: NDArray[np.uint8], *, branches: bool = False, calls: int | None = None) -> Compiled:
     """Compile Karel programs from token ids, [programs, length]; see `compile_tokens`."""
-    return compile_tokens(tokens, LANGUAGE, TRUTH, branches=branches, calls=calls)
+    return compile_tokens(tokens, LANGUAGE, branches=branches, calls=calls)
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,8 @@ class Rollouts:
     """[programs, worlds, horizon] what was done; filled up with NO_ACTION"""
     covered: NDArray[np.uint64] | None = None
     """[programs, worlds] the conditions looked at; see `Compiled.branches`"""
-    used: NDArray[np.uint64] | None = None
-    """[rows] the entries looked up in each row of `Compiled.table`, in any world: a bit per code"""
+    used: NDArray[np.bool_] | None = None
+    """[entries] which of `Compiled.table` were looked up, in any world"""
     tried: NDArray[np.int64] | None = None
     """[programs] how many worlds a program was run in: all, unless it was given up"""
     final: Worlds | None = None
@@ -129,7 +128,7 @@ def _run_range(
     returns: NDArray[np.float64],
     actions: NDArray[np.uint8],
     covered: NDArray[np.uint64],
-    used: NDArray[np.uint64],
+    used: NDArray[np.bool_],
     needed: NDArray[np.float64],
     tried: NDArray[np.int64],
     final: Worlds,
@@ -151,7 +150,7 @@ def _run_range(
     ground, markers = here.ground, here.markers
     cells, memory = ground.size, here.memory.size
     ahead = strides(worlds.ground.shape[2])
-    table, branches, loops = compiled.table.reshape(-1), compiled.branches.reshape(-1), compiled.loops
+    table, branches, loops = compiled.table, compiled.branches, compiled.loops
     counters = np.zeros(max(1, np.max(np.diff(compiled.start))), np.int64)
     marked_counters = counters.copy()
     recorded = actions.reshape(-1)
@@ -173,7 +172,7 @@ def _run_range(
         start = index if own else number
         copy_world(starts, start, here, 0, cells, memory)
         position, heading = flat_pose(world)
-        rows = np.uint64(compiled.start[program])
+        rows, entries = np.uint64(compiled.start[program]), np.uint64(compiled.first[program])
         loops_used = compiled.start[program + 1] - compiled.start[program]
         place = np.uint64(compiled.entry[program])
         taken = 0
@@ -184,14 +183,15 @@ def _run_range(
         next_mark = horizon if record or limit > 0 else min(_FIRST_MARK, horizon)
         while True:
             code = perceive(ground, markers, ahead, position, heading)
-            entry = table[(rows + place) * _CODES + code]
+            at = entries + place * _CODES + code
+            entry = table[at]
             if watched:
                 if track:
-                    looked_at |= branches[(rows + place) * _CODES + code]
+                    looked_at |= branches[at]
                 else:
-                    used[rows + place] |= _FIRST_BIT << code
+                    used[at] = True
             if calls is not None:
-                spent += calls[(rows + place) * _CODES + code]
+                spent += calls[at]
                 if spent > limit:
                     entry = _NEVER_AGAIN
             operation = entry & OPERATION
@@ -203,14 +203,15 @@ def _run_range(
                 else:
                     counters[loop] -= 1
                     place = np.uint64(loops[rows + loop, 1] if counters[loop] > 0 else loops[rows + loop, 2])
-                entry = table[(rows + place) * _CODES + code]
+                at = entries + place * _CODES + code
+                entry = table[at]
                 if watched:
                     if track:
-                        looked_at |= branches[(rows + place) * _CODES + code]
+                        looked_at |= branches[at]
                     else:
-                        used[rows + place] |= _FIRST_BIT << code
+                        used[at] = True
                 if calls is not None:
-                    spent += calls[(rows + place) * _CODES + code]
+                    spent += calls[at]
                     if spent > limit:
                         entry = _NEVER_AGAIN
                 operation = entry & OPERATION
@@ -311,11 +312,11 @@ def run(
     returns = np.zeros(shape if hooks else (0, 0), np.float64)
     actions = np.full((*shape, horizon if want_actions else 0), NO_ACTION, np.uint8)
     covered = np.empty(shape if compiled.branches.size else (0, 0), np.uint64)
-    used = np.zeros(len(compiled.table) if want_used else 0, np.uint64)
+    used = np.zeros(len(compiled.table) if want_used else 0, np.bool_)
     tried = np.zeros(0 if needed is None else shape[0], np.int64)
     final = Worlds.empty(shape[0] * shape[1] if want_final else 0, worlds.size, worlds.memory.shape[1])
     called = hooks or no_task()
-    calls = None if compiled.calls is None else compiled.calls.reshape(-1)
+    calls = compiled.calls
     least = np.zeros(0) if needed is None else needed
     # What a program has earned or used is for one thread to say.
     whole = max(shape[1], 1) if want_used or needed is not None else 1

@@ -16,20 +16,11 @@ which turns Karel around, or a marker that could not be picked up or put down"""
 EVENTS = MOVED | PICKED | PUT | FAILED | TURNED
 
 FRONT_CLEAR, LEFT_CLEAR, RIGHT_CLEAR, MARKERS = 1, 2, 4, 8
-"""what Karel perceives, as bits of one code"""
+"""what Karel perceives, as bits of one code: the senses of its language"""
+assert LANGUAGE.senses == ("frontIsClear", "leftIsClear", "rightIsClear", "markersPresent")
 CODES = 16
-
-TRUTH = np.array(
-    [
-        [bool(code & FRONT_CLEAR) for code in range(CODES)],
-        [bool(code & LEFT_CLEAR) for code in range(CODES)],
-        [bool(code & RIGHT_CLEAR) for code in range(CODES)],
-        [bool(code & MARKERS) for code in range(CODES)],
-        [not code & MARKERS for code in range(CODES)],
-    ]
-)
+TRUTH = LANGUAGE.truth
 """[perceptions, codes] whether a perception holds when the code is perceived"""
-assert len(TRUTH) == len(LANGUAGE.perceptions)
 
 Grid = NDArray[np.uint8]
 

@@ -18,6 +18,7 @@ from leaps.randomness import Stream, below, seed_stream, uniform
 LANGUAGE = Language(
     actions=("move", "turnRight", "turnLeft", "pickMarker", "putMarker"),
     perceptions=("frontIsClear", "leftIsClear", "rightIsClear", "markersPresent", "noMarkersPresent"),
+    opposites=(("noMarkersPresent", "markersPresent"),),
 )
 PROGRAMS = ProgramDistribution(actions=(0.5, 0.15, 0.15, 0.1, 0.1), perceptions=(0.5, 0.15, 0.15, 0.1, 0.1))
 """the paper's random programs"""

@@ -28,8 +28,8 @@ class Incumbent(NamedTuple):
 
     compiled: Compiled
     number: int
-    used: NDArray[np.uint64]
-    """[rows] the entries of the batch's table that were looked up, see `Rollouts.used`"""
+    used: NDArray[np.bool_]
+    """[entries] which of the batch's table were looked up, see `Rollouts.used`"""
     returns: NDArray[np.float64]
     """[worlds] the program's"""
 
@@ -39,8 +39,8 @@ class Found(NamedTuple):
 
     returns: NDArray[np.float64]
     """[programs, worlds]; those of programs that were given up are of no use"""
-    used: NDArray[np.uint64]
-    """[rows] see `Rollouts.used`"""
+    used: NDArray[np.bool_]
+    """[entries] see `Rollouts.used`"""
     finished: NDArray[np.bool_]
     """[programs] which were not given up"""
 
@@ -97,8 +97,8 @@ class Objective:
             assert found.used is not None
             returns.append(np.zeros((len(finished), batch.count)))
             returns[-1][left] = found.returns
-            rows = [np.arange(compiled.start[number], compiled.start[number + 1]) for number in left]
-            used[np.concatenate(rows)] |= found.used
+            entries = [np.arange(compiled.first[number], compiled.first[number + 1]) for number in left]
+            used[np.concatenate(entries)] |= found.used
         return Found(np.concatenate(returns, axis=1), used, finished)
 
     def _run(

@@ -8,22 +8,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from leaps.dsl.compiler import HALT, LOOP, OPERATION, SET, SHIFT, STUCK, Compiled, compile_tokens
-from leaps.dsl.language import Kind
-from leaps.dsl.sample import sample_programs
+from leaps.dsl.compiler import (
+    HALT,
+    LOOP,
+    MOST_ASKED,
+    NO_SENSE,
+    OPERATION,
+    SET,
+    SHIFT,
+    STUCK,
+    Compiled,
+    compile_tokens,
+)
+from leaps.dsl.language import Kind, Language
+from leaps.dsl.sample import ProgramDistribution, sample_programs
 from leaps.dsl.syntax import MAX_NESTING, Program, tokens_of
 from leaps.dsl.text import ProgramError, parse
+from leaps.karel.interpreter import Calls, Conditional, StuckError, actions_of
 from leaps.karel.physics import CODES, FRONT_CLEAR, LEFT_CLEAR, MARKERS, TRUTH
 from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.parallel import set_threads
-from tests.dsl.helpers import GOLDEN
+from tests.dsl.helpers import GOLDEN, HOOVER, HOOVER_PROGRAMS, MANY, few_of_many, follow
 from tests.strategies import programs
 
 PAD = LANGUAGE.pad
 
 
 def compile_rows(rows: NDArray[np.uint8]) -> Compiled:
-    return compile_tokens(rows, LANGUAGE, TRUTH)
+    return compile_tokens(rows, LANGUAGE)
 
 
 def compile_text(text: str) -> Compiled:
@@ -52,41 +64,29 @@ def name(operation: int) -> str:
 def first_entries(text: str) -> list[str]:
     """What the table says at the program's beginning, for each code."""
     compiled = compile_text(text)
-    return [name(int(entry) & OPERATION) for entry in compiled.table[compiled.entry[0]]]
+    return [name(int(entry) & OPERATION) for entry in compiled.rows(0)[compiled.entry[0]]]
 
 
-def follow(compiled: Compiled, codes: Iterable[int]) -> Iterator[tuple[str, int]]:
-    """Read the table as code after code is perceived: what is done, and how many counts came before."""
-    counters: dict[int, int] = {}
-    place = int(compiled.entry[0])
-    for code in codes:
-        kept = 0
-        while (entry := int(compiled.table[place, code])) & OPERATION in (SET, LOOP):
-            loop = entry >> SHIFT
-            times, body, after = compiled.loops[loop].tolist()
-            counters[loop] = times if entry & OPERATION == SET else counters[loop] - 1
-            place = body if counters[loop] > 0 else after
-            kept += 1
-        yield name(entry & OPERATION), kept
-        if entry & OPERATION in (HALT, STUCK):
-            return
-        place = entry >> SHIFT
+def followed(compiled: Compiled, codes: Iterable[int]) -> Iterator[tuple[str, int]]:
+    """What is done as code after code is perceived, and how many counts came before."""
+    for operation, looked_up in follow(compiled, 0, codes):
+        yield name(operation), len(looked_up) - 1
 
 
 def actions(text: str, codes: Iterable[int]) -> list[str]:
-    return [what for what, _ in follow(compile_text(text), codes)]
+    return [what for what, _ in followed(compile_text(text), codes)]
 
 
 def reachable(compiled: Compiled, program: int) -> dict[int, list[int]]:
     """The rows that a program can come to, by place: what lies between is not filled in."""
-    first = int(compiled.start[program])
+    first, table = int(compiled.start[program]), compiled.rows(program)
     rows: dict[int, list[int]] = {}
     waiting = [int(compiled.entry[program])]
     while waiting:
         place = waiting.pop()
         if place in rows:
             continue
-        rows[place] = compiled.table[first + place].tolist()
+        rows[place] = table[place].tolist()
         for entry in rows[place]:
             operation, target = entry & OPERATION, entry >> SHIFT
             if operation in (SET, LOOP):
@@ -224,7 +224,7 @@ def test_between_two_actions_each_open_loop_is_counted_twice_at_most(
 ) -> None:
     tokens = LANGUAGE.encode(tokens_of(program))
     opened = np.cumsum((LANGUAGE.kinds[tokens] == Kind.OPEN_R) * 1 - (LANGUAGE.kinds[tokens] == Kind.CLOSE_R))
-    counted = [kept for _, kept in follow(compile_rows(tokens[None]), codes)]
+    counted = [kept for _, kept in followed(compile_rows(tokens[None]), codes)]
     assert max(counted, default=0) <= 2 * opened.max()
 
 
@@ -385,7 +385,7 @@ def test_repeats_are_over_when_their_body_falls_silent() -> None:
 
 
 def test_repeats_that_fall_silent_do_not_count_to_their_end() -> None:
-    *_, last = follow(compile_text(nested_repeats(50)), [MARKERS, 0])
+    *_, last = followed(compile_text(nested_repeats(50)), [MARKERS, 0])
     assert last == ("halt", 0)
 
 
@@ -398,6 +398,71 @@ def test_a_while_around_silent_repeats_is_stuck() -> None:
     body = nested_repeats(20).removeprefix("DEF run m( ").removesuffix("m)")
     text = f"DEF run m( WHILE c( leftIsClear c) w( {body} w) m)"
     assert actions(text, [LEFT_CLEAR | MARKERS, LEFT_CLEAR]) == ["pickMarker", "stuck"]
+
+
+# Many perceptions
+
+
+def walked(program: Program, language: Language, perceived: list[int]) -> list[str]:
+    """What the tree comes to as number after number is perceived."""
+    done: list[str] = []
+
+    def look(statement: Conditional) -> bool:
+        perception = language.perceptions.index(statement.condition.perception)
+        bit = perceived[len(done)] >> int(language.sense_of[perception]) & 1
+        return (bool(bit) != bool(language.inverted[perception])) != statement.condition.negated
+
+    try:
+        for action, _ in actions_of(program.body, look, Calls()):
+            done.append(action.name)
+            if len(done) == len(perceived):
+                return done
+    except StuckError:
+        return [*done, "stuck"]
+    return [*done, "halt"]
+
+
+@pytest.mark.parametrize(
+    ("language", "distribution"),
+    [
+        (MANY, few_of_many(0, 3, 17, 40, 63, 64, 65)),
+        (MANY, few_of_many(*range(66))),
+        (HOOVER, HOOVER_PROGRAMS),
+        (LANGUAGE, PROGRAMS),
+    ],
+)
+def test_the_table_does_what_the_tree_says(language: Language, distribution: ProgramDistribution) -> None:
+    rng = np.random.default_rng(0)
+    tokens = sample_programs(language, distribution, 400, seed=1, max_length=90)
+    compiled = compile_tokens(tokens, language)
+    lengths = []
+    for number, row in enumerate(tokens):
+        program = parse(" ".join(language.decode(row)), language)
+        perceived = [int(code) for code in rng.integers(0, 2**64, 40, np.uint64)]
+        found = [operation for operation, _ in follow(compiled, number, perceived)]
+        names = {HALT: "halt", STUCK: "stuck"} | dict(enumerate(language.actions))
+        assert [names[operation] for operation in found] == walked(program, language, perceived)
+        lengths.append(len(found))
+    assert np.mean(np.array(lengths) > 3) > 0.2
+
+
+def test_a_program_has_codes_of_what_it_asks_about() -> None:
+    text = "DEF run m( WHILE c( notP63 c) w( IF c( p5 c) i( east i) IF c( not c( p63 c) c) i( north i) w) m)"
+    compiled = compile_tokens(MANY.encode(text.split())[None], MANY)
+    assert compiled.senses[0, :3].tolist() == [63, 5, NO_SENSE]
+    assert compiled.rows(0).shape == (len(text.split()), 4)
+
+
+def test_a_program_that_asks_about_too_much_is_refused() -> None:
+    def asking(count: int) -> NDArray[np.uint8]:
+        questions = " ".join(f"IF c( p{i} c) i( east i)" for i in range(count))
+        return MANY.encode(f"DEF run m( {questions} m)".split())[None]
+
+    assert compile_tokens(asking(MOST_ASKED), MANY).entry[0] >= 0
+    with pytest.raises(
+        ValueError, match=r"row 0 of the batch asks about too many perceptions: .* at most 16"
+    ):
+        compile_tokens(asking(MOST_ASKED + 1), MANY)
 
 
 # Arguments and threads
@@ -415,16 +480,6 @@ def test_a_while_around_silent_repeats_is_stuck() -> None:
 def test_tokens_of_another_shape_or_type_are_refused(tokens: NDArray[np.uint8], found: str) -> None:
     with pytest.raises(ValueError, match=rf"tokens: expected uint8\[programs, length\], found {found}"):
         compile_rows(tokens)
-
-
-def test_a_truth_table_of_another_number_of_perceptions_is_refused() -> None:
-    with pytest.raises(ValueError, match="truth"):
-        compile_tokens(np.zeros((1, 5), np.uint8), LANGUAGE, TRUTH[:4])
-
-
-def test_a_truth_table_without_codes_is_refused() -> None:
-    with pytest.raises(ValueError, match="truth"):
-        compile_tokens(np.zeros((1, 5), np.uint8), LANGUAGE, TRUTH[:, 0])
 
 
 @pytest.fixture
@@ -448,15 +503,15 @@ def test_the_number_of_threads_changes_nothing() -> None:
     assert everything(shared) == everything(alone)
 
 
-def test_some_of_a_batch_are_what_they_were() -> None:
-    rows = sample_programs(LANGUAGE, PROGRAMS, 20, seed=8, max_length=45)
-    batch = compile_rows(rows)
+@pytest.mark.parametrize(("language", "distribution"), [(LANGUAGE, PROGRAMS), (MANY, few_of_many(1, 2, 3))])
+def test_some_of_a_batch_are_what_they_were(language: Language, distribution: ProgramDistribution) -> None:
+    rows = sample_programs(language, distribution, 20, seed=8, max_length=45)
+    batch = compile_tokens(rows, language)
     for chosen in ([], [7], [3, 0, 19, 3]):
-        part, alone = batch.take(np.array(chosen, np.int64)), compile_rows(rows[chosen])
+        part, alone = batch.take(np.array(chosen, np.int64)), compile_tokens(rows[chosen], language)
         assert part.count == len(chosen)
-        np.testing.assert_array_equal(part.entry, alone.entry)
-        np.testing.assert_array_equal(part.start, alone.start)
+        for name in ("entry", "start", "first", "senses"):
+            np.testing.assert_array_equal(getattr(part, name), getattr(alone, name))
         codes = [0, 5, 3, 15, 7, 1, 0, 9]
         for number in range(len(chosen)):
-            one = np.array([number])
-            assert list(follow(part.take(one), codes)) == list(follow(alone.take(one), codes))
+            assert list(follow(part, number, codes)) == list(follow(alone, number, codes))

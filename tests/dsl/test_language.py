@@ -10,7 +10,7 @@ from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import Action, Condition, If, Program, Repeat, While
 from leaps.dsl.text import ProgramError, parse, to_indented, to_line
 from leaps.karel.world import LANGUAGE
-from tests.dsl.helpers import HOOVER, HOOVER_PROGRAMS, HOOVER_TRUTH
+from tests.dsl.helpers import HOOVER, HOOVER_PROGRAMS
 
 VOCABULARY = (
     "DEF run m( m) move turnRight turnLeft pickMarker putMarker r( r) "
@@ -114,6 +114,38 @@ def test_a_bad_language_is_refused(
         Language(actions, perceptions)
 
 
+@pytest.mark.parametrize(
+    "opposites",
+    [
+        (("clean", "dust"),),  # no perception
+        (("clean", "clean"),),
+        (("clean", "dirt"), ("clean", "bump")),
+        (("clean", "dirt"), ("dirt", "bump")),
+    ],
+)
+def test_opposites_that_are_none_are_refused(opposites: tuple[tuple[str, str], ...]) -> None:
+    with pytest.raises(ValueError, match="no opposite itself; found"):
+        Language(("go",), ("dirt", "clean", "bump"), opposites=opposites)
+
+
+def test_a_sense_is_a_perception_that_is_no_opposite() -> None:
+    language = Language(("go",), ("clean", "bump", "dirt"), opposites=(("clean", "dirt"),))
+    assert language.senses == ("bump", "dirt")
+    assert language.sense_of.tolist() == [1, 0, 1]
+    assert language.truth.tolist() == [
+        [True, True, False, False],
+        [False, True, False, True],
+        [False, False, True, True],
+    ]
+
+
+def test_a_language_has_at_most_64_senses() -> None:
+    names = tuple(f"p{i}" for i in range(66))
+    assert len(Language(("go",), names, opposites=(("p0", "p1"), ("p2", "p1"))).senses) == 64
+    with pytest.raises(ValueError, match="at most 64 perceptions besides opposites of others, found 65"):
+        Language(("go",), names, opposites=(("p0", "p1"),))
+
+
 def test_a_language_of_256_tokens_is_refused() -> None:
     with pytest.raises(ValueError, match="at most 255 tokens, found 256"):
         Language(tuple(f"action{i}" for i in range(214)), ("dirt",))
@@ -132,8 +164,8 @@ def test_the_largest_language_has_255_tokens_with_ids_that_fit_a_byte() -> None:
 def test_the_last_action_of_the_largest_language_compiles_to_its_number() -> None:
     language = Language(tuple(f"action{i}" for i in range(232)), ("dirt",), max_repeat=0)
     tokens = language.encode(["DEF", "run", "m(", "action231", "m)"])[None]
-    compiled = compile_tokens(tokens, language, np.array([[False, True]]))
-    assert (compiled.table[compiled.entry[0]] & OPERATION).tolist() == [231, 231]
+    compiled = compile_tokens(tokens, language)
+    assert (compiled.rows(0)[compiled.entry[0]] & OPERATION).tolist() == [231, 231]
 
 
 def test_another_domains_program_is_read() -> None:
@@ -183,12 +215,12 @@ def test_another_domains_random_programs_are_programs() -> None:
 
 def test_another_domains_program_compiles_with_its_own_perceptions() -> None:
     text = "DEF run m( IF c( dirt c) i( suck i) WHILE c( bump c) w( IF c( dirt c) i( turn i) w) forward m)"
-    compiled = compile_tokens(HOOVER.encode(text.split())[None], HOOVER, HOOVER_TRUTH)
-    nothing, dirt, bump = (compiled.table[compiled.entry[0]] & OPERATION).tolist()
+    compiled = compile_tokens(HOOVER.encode(text.split())[None], HOOVER)
+    nothing, dirt, bump, _both = (compiled.rows(0)[compiled.entry[0]] & OPERATION).tolist()
     assert (nothing, dirt, bump) == (HOOVER.actions.index("forward"), HOOVER.actions.index("suck"), STUCK)
 
 
 def test_another_domains_program_halts() -> None:
-    compiled = compile_tokens(HOOVER.encode(["DEF", "run", "m(", "turn", "m)"])[None], HOOVER, HOOVER_TRUTH)
-    after_turn = compiled.table[compiled.entry[0], 0] >> SHIFT
-    assert compiled.table[after_turn].tolist() == [HALT] * 3
+    compiled = compile_tokens(HOOVER.encode(["DEF", "run", "m(", "turn", "m)"])[None], HOOVER)
+    after_turn = compiled.rows(0)[compiled.entry[0], 0] >> SHIFT
+    assert compiled.rows(0)[after_turn].tolist() == [HALT] * 4

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from leaps.dsl.compiler import NO_SENSE, Compiled, compile_tokens
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.same import do_the_same
 from leaps.dsl.sample import sample_programs
@@ -14,6 +15,7 @@ from leaps.evaluate import compile_programs, encode
 from leaps.karel.executor import compile_karel, run
 from leaps.karel.world import LANGUAGE, PROGRAMS, World, Worlds
 from leaps.tasks import TASKS
+from tests.dsl.helpers import MANY, few_of_many, follow
 from tests.strategies import programs, worlds
 
 ROOM = World.parse("""
@@ -22,7 +24,7 @@ ROOM = World.parse("""
 ######""")
 
 
-def looked_up(text: str, world: World, horizon: int = 100) -> NDArray[np.uint64]:
+def looked_up(text: str, world: World, horizon: int = 100) -> NDArray[np.bool_]:
     used = run(compile_programs(text), Worlds.stack([world]), horizon, want_used=True).used
     assert used is not None
     return used
@@ -54,9 +56,9 @@ def test_what_is_proven_holds_in_every_world_that_was_tried(name: str) -> None:
         for number in np.flatnonzero(same):
             assert np.array_equal(others.actions[number], first.actions[0])  # type: ignore[index]
             assert np.array_equal(others.outcome[number], first.outcome[0])
-            rows = slice(neighbours.start[number], neighbours.start[number + 1])
-            assert np.array_equal(used[rows], others.used[rows])
-        assert not used[np.repeat(~same, np.diff(neighbours.start))].any()
+            entries = neighbours.entries(number)
+            assert np.array_equal(used[entries], others.used[entries])
+        assert not used[np.repeat(~same, np.diff(neighbours.first))].any()
         count += int((same & (drawn != program).any(axis=1)).sum())
     assert count > 60
 
@@ -181,3 +183,40 @@ def test_what_is_no_program_does_nothing_the_same() -> None:
     assert batch.entry[1] == -1
     same, _ = do_the_same(compile_karel(rows[:1]), 0, looked_up("DEF run m( move m)", ROOM), batch)
     assert same.tolist() == [True, False]
+
+
+def test_what_is_proven_holds_where_programs_ask_about_different_things() -> None:
+    """Of many perceptions; both with and without others than those of the program that was run."""
+    rng = np.random.default_rng(0)
+    distribution = few_of_many(0, 3, 17, 63, 64)
+    limits = Limits(length=60)
+    neighbourhood = Neighbourhood(MANY, distribution, limits, dict.fromkeys(Move, 1.0), seed=2)
+    runs = [[int(code) for code in rng.integers(0, 2**64, 30, np.uint64)] for _ in range(3)]
+    more = fewer = 0
+
+    def look_up(compiled: Compiled, number: int | np.integer) -> tuple[list[list[int]], NDArray[np.bool_]]:
+        """What it does in each run, and which entries of the table it looks up."""
+        used = np.zeros(len(compiled.table), np.bool_)
+        done = []
+        for perceived in runs:
+            steps = list(follow(compiled, number, perceived))
+            done.append([operation for operation, _ in steps])
+            used[[entry for _, looked_up in steps for entry in looked_up]] = True
+        return done, used
+
+    for program in sample_programs(MANY, distribution, 60, seed=3, max_length=45):
+        compiled = compile_tokens(program[None], MANY)
+        done, used = look_up(compiled, 0)
+        drawn, _ = neighbourhood.draw(program[None], 60)
+        neighbours = compile_tokens(drawn, MANY)
+        same, others_used = do_the_same(compiled, 0, used, neighbours)
+        own = set(compiled.senses[0]) - {NO_SENSE}
+        for number in np.flatnonzero(same):
+            other, looked_up = look_up(neighbours, number)
+            assert other == done
+            assert (others_used | ~looked_up)[neighbours.entries(number)].all()
+            theirs = set(neighbours.senses[number]) - {NO_SENSE}
+            more += bool(theirs - own)
+            fewer += bool(own - theirs)
+    assert more > 20
+    assert fewer > 20

@@ -17,7 +17,7 @@ from leaps.env import KarelEnv
 from leaps.evaluate import compile_programs
 from leaps.karel.executor import LONGEST, NO_ACTION, Rollouts, compile_karel, replay, run
 from leaps.karel.interpreter import Outcome, Run
-from leaps.karel.physics import CODES, MOVED, PICKED, PUT
+from leaps.karel.physics import MOVED, PICKED, PUT
 from leaps.karel.world import EXIT, LANGUAGE, PROGRAMS, World, Worlds, random_worlds
 from leaps.tasks import TASKS, Task
 from tests.karel.tricky import PORTAL, TRICKY
@@ -417,15 +417,15 @@ def test_the_entries_looked_up_are_those_that_matter(name: str) -> None:
         compiled = compile_karel(tokens[None])
         rollouts = run(compiled, starts, 100, task.hooks, want_used=True)
         assert rollouts.used is not None
-        used = (rollouts.used[:, None] >> np.arange(CODES, dtype=np.uint64) & np.uint64(1)).astype(bool)
+        used = rollouts.used
         elsewhere = compiled._replace(table=np.where(used, compiled.table, HALT).astype(np.int32))
         again = run(elsewhere, starts, 100, task.hooks)
         assert np.array_equal(again.steps, rollouts.steps)
         assert np.array_equal(again.outcome, rollouts.outcome)
-        acting = np.argwhere(used & (compiled.table & OPERATION < HALT))
-        for row, code in rng.permutation(acting)[:5]:
+        acting = np.flatnonzero(used & (compiled.table & OPERATION < HALT))
+        for entry in rng.permutation(acting)[:5]:
             table = compiled.table.copy()
-            table[row, code] = HALT
+            table[entry] = HALT
             cut_short = run(compiled._replace(table=table), starts, 100, task.hooks)
             assert (cut_short.steps < rollouts.steps).any()
 
