@@ -25,10 +25,9 @@ from leaps.dsl.text import build, parse
 from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.env import KarelVectorEnv
-from leaps.evaluate import compile_programs
-from leaps.karel.executor import Hooks, compile_karel, run
+from leaps.karel.executor import Hooks, run
 from leaps.karel.interpreter import Run
-from leaps.karel.world import LANGUAGE, PROGRAMS, Worlds, random_worlds
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, Worlds, random_worlds
 from leaps.search.solve import Run as SearchRun
 from leaps.search.solve import SolveConfig
 from leaps.tasks import TASKS
@@ -57,7 +56,7 @@ def bench_execution() -> None:
         task = TASKS[name]
         text = (ROOT / "examples" / f"{name}.karel").read_text()
         worlds = task.worlds(2000, seed=0)
-        rate = executor_rate(compile_programs(text), worlds, task.horizon(), task.hooks)
+        rate = executor_rate(KAREL.compile(text), worlds, task.horizon(), task.hooks)
         report(f"executor, {name}'s reference program", f"{rate / 1e6:.0f} M steps/s", "≥ 60 M", rate >= 60e6)
 
         program = parse(text, LANGUAGE)
@@ -76,7 +75,7 @@ def bench_execution() -> None:
         report("… ÷ public implementations", f"{low:,.0f} to {high:,.0f}", "≥ 1,000", low >= 1000)
 
     tokens = sample_programs(LANGUAGE, PROGRAMS, 5000, seed=0)
-    compiled, worlds = compile_karel(tokens), random_worlds(16, seed=1)
+    compiled, worlds = KAREL.compile(tokens), random_worlds(16, seed=1)
     rate = executor_rate(compiled, worlds, 100, None)
     rollouts = 5000 * 16 / best(lambda: run(compiled, worlds, 100))
     report("executor, 5,000 random programs", f"{rate / 1e6:.0f} M steps/s", "≥ 40 M", rate >= 40e6)
@@ -85,7 +84,7 @@ def bench_execution() -> None:
 
 def bench_cores() -> None:
     cores = parallel.available_cores()
-    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 1000, seed=0))
+    compiled = KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 1000, seed=0))
     worlds = random_worlds(16, seed=1)
     # Taken in turns, so that a machine that slows down slows both.
     ratios = []
@@ -104,12 +103,12 @@ def bench_cores() -> None:
 
 def bench_compilation() -> None:
     tokens = sample_programs(LANGUAGE, PROGRAMS, 20_000, seed=0, max_length=44)
-    rate = len(tokens) / best(lambda: compile_karel(tokens))
+    rate = len(tokens) / best(lambda: KAREL.compile(tokens))
     report("token arrays to compiled programs", f"{rate:,.0f}/s", "≥ 500,000/s", rate >= 500_000)
     texts = [" ".join(LANGUAGE.decode(ids)) for ids in tokens[:5000]]
-    rate = len(texts) / best(lambda: [compile_programs(text) for text in texts[:500]] and None) / 10
+    rate = len(texts) / best(lambda: [KAREL.compile(text) for text in texts[:500]] and None) / 10
     report("text to compiled program, one at a time", f"{rate:,.0f}/s", "≥ 20,000/s", rate >= 20_000)
-    rate = len(texts) / best(lambda: compile_programs(texts))
+    rate = len(texts) / best(lambda: KAREL.compile(texts))
     report("… as a batch", f"{rate:,.0f}/s", "≥ 20,000/s", rate >= 20_000)
     rate = len(texts) / best(lambda: [parse(text, LANGUAGE) for text in texts])
     report("text to tree", f"{rate:,.0f}/s", "", None)

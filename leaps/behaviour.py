@@ -3,9 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Rollouts
 from leaps.dsl.compiler import Compiled
 from leaps.jit import jit
-from leaps.karel.executor import Rollouts, run
+from leaps.karel.executor import run
 from leaps.karel.world import Worlds
 
 HORIZON = 100

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from leaps.domain import NO_ACTION, Outcome
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
-from leaps.evaluate import compile_programs
-from leaps.karel.executor import NO_ACTION, run
-from leaps.karel.interpreter import Outcome, Run
-from leaps.karel.world import HEADINGS, LANGUAGE, World, Worlds
+from leaps.karel.executor import run
+from leaps.karel.interpreter import Run
+from leaps.karel.world import HEADINGS, KAREL, LANGUAGE, World, Worlds
 from leaps.tasks import Task, named
 
 LETTERS = "mrlpu"  # move, turnRight, turnLeft, pickMarker, putMarker
@@ -94,7 +94,7 @@ def _executed(
     program: Program, start: World, horizon: int, task: Task | None = None, calls: int | None = None
 ) -> Observed:
     rollouts = run(
-        compile_programs(program, calls=calls),
+        KAREL.compile(program, calls=calls),
         Worlds.stack([start]),
         horizon,
         task.hooks if task else None,

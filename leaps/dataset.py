@@ -18,14 +18,14 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 from leaps import __version__
+from leaps.domain import NO_ACTION, Outcome, Rollouts
 from leaps.dsl.language import Kind
 from leaps.dsl.sample import sample_programs
 from leaps.files import write_atomically
 from leaps.jit import address_of, jit
-from leaps.karel.executor import NO_ACTION, REACT_TYPE, Hooks, Rollouts, compile_karel, no_task, run
-from leaps.karel.interpreter import Outcome
+from leaps.karel.executor import REACT_TYPE, Hooks, no_task, run
 from leaps.karel.physics import FAILED
-from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, World, Worlds, random_worlds
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, WALL, World, Worlds, random_worlds
 from leaps.tensors import check_vocabulary, metadata, read_about
 
 DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"
@@ -273,7 +273,7 @@ CONDITIONS = (int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE))
 
 def _traces(tokens: NDArray[np.uint8], worlds: Worlds, config: DataConfig) -> Rollouts:
     hooks = _ends_on_failure() if config.keep == "clean" else no_task()
-    return run(compile_karel(tokens, branches=True), worlds, config.horizon, hooks, want_actions=True)
+    return run(KAREL.compile(tokens, branches=True), worlds, config.horizon, hooks, want_actions=True)
 
 
 @cache

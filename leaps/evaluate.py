@@ -1,4 +1,4 @@
-"""Programs × worlds → returns, and policies × worlds: the one place where a reported number is made.
+"""Programs × worlds → returns: the one place where a reported number is made.
 
 The worlds are drawn from the seed, one stream each, so the same seed gives the same numbers whatever the
 number of cores, and world `i` is the same however many are drawn.
@@ -7,50 +7,20 @@ Where a task lists its initial states (`Task.states`), the expected return can b
 `prefer_exact` the worlds are all those states, weighted by their probabilities, instead of draws.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Outcome, Programs, Rollouts, Size, Task
 from leaps.dsl.compiler import Compiled
-from leaps.dsl.language import Language
-from leaps.dsl.syntax import Program, tokens_of
-from leaps.dsl.text import parse
-from leaps.karel.executor import NO_ACTION, Rollouts, check_horizon, compile_karel, run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE, Worlds
-from leaps.simulation import Arrays, Observation, Simulation
-from leaps.tasks import Task, get
-
-Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
-"""a text, a tree, several of them, or token ids [programs, length]"""
-
+from leaps.tasks import get
 
 UNSEEN = 1000
 """fresh worlds that a reported return is the mean over, where it can't be exact"""
 UNSEEN_SEEDS = 3 * 2**40
 """their seed is this plus that of the search or the training, which draws its own worlds from others"""
-
-
-class Policy(Protocol):
-    """What chooses actions by what it sees of the worlds: a network, a tree."""
-
-    observation: Observation
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether the same observations always lead to the same actions: no action is drawn at random."""
-
-    def check(self, task: Task, size: tuple[int, int]) -> None:
-        """Say what is wrong, if it can't act in worlds of this task and size."""
-
-    def begin(self, count: int) -> None:
-        """Forget what was: so many worlds begin."""
-
-    def act(self, observations: Arrays) -> NDArray[np.int64]:
-        """[worlds] the actions for observations [worlds, …]."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +44,11 @@ class ExpectedReturn:
 class Evaluation:
     """How programs fared on a task: rollouts[program, world]. A policy counts as one program."""
 
-    task: Task
-    size: tuple[int, int]
+    task: Any
+    size: Size
     seed: int
-    worlds: Worlds
+    worlds: Any
+    """the initial states, as the task has them"""
     rollouts: Rollouts
     weights: NDArray[np.float64] | None = None
     """[worlds] the probability of each, if they are all the initial states; None if they are draws"""
@@ -110,45 +81,13 @@ class Evaluation:
         return np.asarray((self.rollouts.outcome == outcome).sum(axis=1))
 
 
-def encode(text: str, language: Language = LANGUAGE) -> NDArray[np.uint8]:
-    """Read words into token ids, quickly. Whether they are a program is for the compiler to say."""
-    ids = language.ids
-    try:
-        tokens = np.array([ids[word] for word in text.split()], np.uint8)
-    except KeyError:  # a comment, or a mistake: the parser knows
-        tokens = None
-    if tokens is None or language.pad in tokens:
-        return language.encode(tokens_of(parse(text, language)))
-    return tokens
-
-
-def compile_programs(programs: Programs, *, calls: int | None = None) -> Compiled:
-    """Compile programs in whatever form they come. calls: the limit of calls in a run, if any."""
-    if isinstance(programs, np.ndarray):
-        return compile_karel(programs, calls=calls)
-    listed = [programs] if isinstance(programs, str | Program) else list(programs)
-    if not listed:
-        raise ValueError("expected at least one program, found none")
-    compiled = compile_karel(
-        LANGUAGE.batch(
-            [encode(item) if isinstance(item, str) else LANGUAGE.encode(tokens_of(item)) for item in listed]
-        ),
-        calls=calls,
-    )
-    if (compiled.entry < 0).any():
-        wrong = listed[int((compiled.entry < 0).argmax())]
-        parse(wrong if isinstance(wrong, str) else " ".join(tokens_of(wrong)), LANGUAGE)  # says what is wrong
-        raise AssertionError("the parser takes what the compiler doesn't")
-    return compiled
-
-
 def evaluate(
     programs: Programs | Compiled,
     task: Task | str,
     *,
     episodes: int = 100,
     seed: int = 0,
-    size: tuple[int, int] | None = None,
+    size: Size | None = None,
     horizon: int | None = None,
     first: int = 0,
     prefer_exact: bool = False,
@@ -166,75 +105,18 @@ def evaluate(
     """
     task = get(task) if isinstance(task, str) else task
     size = task.check_size(size)
-    worlds, weights = _starts(task, episodes, seed, size, first, prefer_exact)
-    if isinstance(programs, Compiled):
-        compiled = programs
-        if compiled.limit != (task.calls or 0):
-            raise ValueError(
-                f"{task.name}: expected programs compiled with calls={task.calls}, "
-                f"found {compiled.limit or None}"
-            )
-    else:
-        compiled = compile_programs(programs, calls=task.calls)
-    rollouts = run(compiled, worlds, task.horizon(size) if horizon is None else horizon, task.hooks)
-    assert rollouts.returns is not None
-    task.check_values(rollouts.returns)
+    worlds, weights = starts(task, episodes, seed, size, first, prefer_exact)
+    compiled = programs if isinstance(programs, Compiled) else task.compile(programs)
+    rollouts = task.run(compiled, worlds, horizon=horizon)
     return Evaluation(task, size, seed, worlds, rollouts, weights)
 
 
-def _starts(
-    task: Task, episodes: int, seed: int, size: tuple[int, int], first: int, prefer_exact: bool
-) -> tuple[Worlds, NDArray[np.float64] | None]:
+def starts(
+    task: Task, episodes: int, seed: int, size: Size, first: int, prefer_exact: bool
+) -> tuple[Any, NDArray[np.float64] | None]:
     """List all initial states with their probabilities, if wanted and possible; else draw fresh worlds."""
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, found {episodes}")
-    if prefer_exact and (states := task.states(size)) is not None:
-        return states
+    if prefer_exact and (listed := task.states(size)) is not None:
+        return listed.worlds, listed.weights
     return task.worlds(episodes, seed, size, first=first), None
-
-
-def evaluate_policy(
-    policy: Policy,
-    task: Task | str,
-    *,
-    episodes: int = 100,
-    seed: int = 0,
-    size: tuple[int, int] | None = None,
-    horizon: int | None = None,
-    want_actions: bool = False,
-    prefer_exact: bool = False,
-) -> Evaluation:
-    """Let a policy act in the worlds that `evaluate` would run a program in.
-
-    A policy that draws its actions is always judged on fresh worlds: its return in a state is itself random.
-    """
-    task = get(task) if isinstance(task, str) else task
-    size = task.check_size(size)
-    policy.check(task, size)
-    worlds, weights = _starts(task, episodes, seed, size, 0, prefer_exact and policy.deterministic)
-    episodes = worlds.count
-    simulation = Simulation(task, episodes, size, horizon)
-    check_horizon(simulation.horizon)
-    simulation.place(worlds)
-    policy.begin(episodes)
-    active = np.ones(episodes, np.bool_)
-    outcome = np.full(episodes, Outcome.CUT_OFF, np.uint8)
-    length = simulation.horizon if want_actions else 0
-    taken = np.full((episodes, length), NO_ACTION, np.uint8)
-    for step in range(simulation.horizon):
-        actions = policy.act(simulation.observe(policy.observation))
-        _, terminated, truncated = simulation.advance(actions, active)
-        if want_actions:
-            taken[active, step] = actions[active]
-        outcome[terminated] = Outcome.ENDED
-        active &= ~(terminated | truncated)
-        if not active.any():
-            break
-    task.check_values(simulation.values)
-    rollouts = Rollouts(
-        outcome[None],
-        simulation.steps[None].astype(np.int32),
-        simulation.values[None].copy(),
-        taken[None] if want_actions else None,
-    )
-    return Evaluation(task, size, seed, worlds, rollouts, weights)

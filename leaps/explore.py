@@ -16,8 +16,8 @@ from leaps.embedding.model import ProgramSpace
 from leaps.embedding.space import Space
 from leaps.embedding.train import TrainConfig
 from leaps.embedding.weights import save_weights
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.world import LANGUAGE
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.cem import CEMConfig
 from leaps.search.reconstruct import PAPER, PLUS, TEST_PROGRAMS, reconstruct
 
@@ -61,10 +61,10 @@ def smoothness(space: Space, data: Dataset, split: str, progress: Callable[[int]
     for start in range(0, len(numbers), _CHUNK):
         rows = np.arange(start, min(start + _CHUNK, len(numbers)))
         worlds = data.worlds(numbers[rows])
-        own = run(compile_karel(programs[rows]), worlds, HORIZON, own_worlds=True, want_actions=True)
+        own = run(KAREL.compile(programs[rows]), worlds, HORIZON, own_worlds=True, want_actions=True)
         for neighbours in near[rows].T:
             other = run(
-                compile_karel(programs[neighbours]), worlds, HORIZON, own_worlds=True, want_actions=True
+                KAREL.compile(programs[neighbours]), worlds, HORIZON, own_worlds=True, want_actions=True
             )
             total += float(match(own, other).mean(axis=1).sum())
         progress(int(rows[-1]) + 1)

@@ -20,6 +20,7 @@ from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.leaps import Leaps, parse_changes
 from leaps.search.objective import Objective
 from leaps.search.solve import Run, SolveConfig, Step
+from leaps.tasks import get
 
 CLOUD = 3000
 """random programs that the plane is laid through"""
@@ -173,7 +174,9 @@ def _plain(places: NDArray[np.float32]) -> Any:
 def search_space(config: SolveConfig) -> Space:
     """The space that a search by LEAPS is in: raw latents, as published, or whitened."""
     changes = parse_changes(config.method)
-    return Space.load(config.space, raw=changes is not None and "whitened" not in changes)
+    space = config.space or get(config.task).domain.space
+    assert space is not None
+    return Space.load(space, raw=changes is not None and "whitened" not in changes)
 
 
 def record(
@@ -193,7 +196,7 @@ def record(
         raise ValueError(f"a plane needs at least 3 programs, found {programs}")
     tokens = None if truth is None else LANGUAGE.encode(tokens_of(parse(truth, LANGUAGE)))[None]
     run = Run(config)
-    search = run.search
+    config, search = run.config, run.search
     if not isinstance(search, Leaps):
         raise ValueError(f"only leaps and leaps+ have a trajectory in the space, found {config.method!r}")
     if (search.space.file, search.space.raw) != (space.file, space.raw):

@@ -14,12 +14,14 @@ ORDER = [
     {"files", "jit", "memory", "parallel", "settings", "tensors", "user_code"},
     {"randomness"},
     {"dsl"},
+    {"domain"},
     {"karel"},
     {"tasks"},
+    {"evaluate"},
     {"simulation"},
     {"registration"},
     {"env"},
-    {"evaluate"},
+    {"policy"},
     {"conformance"},
     {"behaviour"},
     {"dataset"},
@@ -77,6 +79,13 @@ def test_imports_only_point_left() -> None:
 def test_the_language_knows_no_domain() -> None:
     for file in (PACKAGE / "dsl").glob("*.py"):
         assert not any(part_of(module) in ("karel", "tasks") for module in imports_of(file)), file
+
+
+def test_evaluation_search_and_repair_know_no_domain() -> None:
+    files = [PACKAGE / "domain.py", PACKAGE / "evaluate.py", *(PACKAGE / "analysis").glob("*.py")]
+    files += [file for file in (PACKAGE / "search").glob("*.py") if file.name != "reconstruct.py"]
+    for file in files:
+        assert not any(part_of(module) == "karel" for module in imports_of(file)), file
 
 
 def test_karel_knows_no_task() -> None:

@@ -6,10 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaps.behaviour import HORIZON, match, r_mat
-from leaps.evaluate import compile_programs
-from leaps.karel.executor import NO_ACTION, Rollouts
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import World, Worlds, random_worlds
+from leaps.domain import NO_ACTION, Outcome, Rollouts
+from leaps.karel.world import KAREL, World, Worlds, random_worlds
 
 LONGEST = 12
 ACTIONS = "mrlPp"
@@ -95,25 +93,25 @@ BLOCKED = World.parse("####\n#.>#\n####")
 
 
 def test_r_mat_is_the_mean_over_the_worlds() -> None:
-    always = compile_programs("DEF run m( move m)")
-    sometimes = compile_programs("DEF run m( IF c( frontIsClear c) i( move i) m)")
+    always = KAREL.compile("DEF run m( move m)")
+    sometimes = KAREL.compile("DEF run m( IF c( frontIsClear c) i( move i) m)")
     assert r_mat(always, sometimes, Worlds.stack([CLEAR, BLOCKED])).tolist() == [0.5]
 
 
 def test_programs_that_are_written_differently_may_behave_alike() -> None:
-    twice = compile_programs("DEF run m( REPEAT R=2 r( move r) m)")
-    written_out = compile_programs("DEF run m( move move m)")
+    twice = KAREL.compile("DEF run m( REPEAT R=2 r( move r) m)")
+    written_out = KAREL.compile("DEF run m( move move m)")
     assert r_mat(twice, written_out, random_worlds(20, seed=1)).tolist() == [1]
 
 
 def test_only_the_first_actions_count() -> None:
     text = "DEF run m( REPEAT R=10 r( REPEAT R=10 r( turnLeft r) r) {} m)"
-    plain, longer = compile_programs(text.format("")), compile_programs(text.format("move"))
+    plain, longer = KAREL.compile(text.format("")), KAREL.compile(text.format("move"))
     assert HORIZON == 100
     assert r_mat(plain, longer, Worlds.stack([CLEAR])).tolist() == [1]
 
 
 def test_programs_can_be_compared_in_worlds_of_their_own() -> None:
-    always = compile_programs(["DEF run m( move m)"] * 2)
-    sometimes = compile_programs(["DEF run m( IF c( frontIsClear c) i( move i) m)"] * 2)
+    always = KAREL.compile(["DEF run m( move m)"] * 2)
+    sometimes = KAREL.compile(["DEF run m( IF c( frontIsClear c) i( move i) m)"] * 2)
     assert r_mat(always, sometimes, Worlds.stack([CLEAR, BLOCKED]), own_worlds=True).tolist() == [1, 0]

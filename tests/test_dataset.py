@@ -17,13 +17,14 @@ from safetensors.numpy import load, save
 
 from leaps import dataset, parallel
 from leaps.dataset import CHUNK, DATA_FILE, MANIFEST_FILE, DataConfig, Dataset, choose_worlds, make_dataset
+from leaps.domain import NO_ACTION, Outcome
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, While, walk
 from leaps.dsl.text import build
-from leaps.karel.executor import NO_ACTION, compile_karel, run
-from leaps.karel.interpreter import Outcome, Run, apply
+from leaps.karel.executor import run
+from leaps.karel.interpreter import Run, apply
 from leaps.karel.physics import FAILED
-from leaps.karel.world import LANGUAGE, WALL, World, Worlds, random_worlds
+from leaps.karel.world import KAREL, LANGUAGE, WALL, World, Worlds, random_worlds
 from leaps.tensors import metadata
 
 CONFIG = DataConfig(programs=200, seed=3, keep="every", pool=64, more=128)
@@ -43,7 +44,7 @@ def _threads_restored() -> Iterator[None]:
 
 def covered(tokens: NDArray[np.uint8], worlds: Worlds, *, own: bool = False) -> NDArray[np.uint64]:
     """[programs, worlds] the branches that each program takes in each world."""
-    found = run(compile_karel(tokens, branches=True), worlds, CONFIG.horizon, own_worlds=own).covered
+    found = run(KAREL.compile(tokens, branches=True), worlds, CONFIG.horizon, own_worlds=own).covered
     assert found is not None
     return found
 
@@ -87,7 +88,7 @@ def test_more_programs_than_there_are_is_refused(monkeypatch: pytest.MonkeyPatch
 def test_every_row_is_a_program_of_at_most_max_length_tokens() -> None:
     data = make_dataset(DataConfig(programs=50, max_length=12, keep="every", pool=16, more=0))
     assert data.tokens.shape == (50, 12)
-    assert (compile_karel(data.tokens).entry >= 0).all()
+    assert (KAREL.compile(data.tokens).entry >= 0).all()
 
 
 def test_lengths_count_the_tokens_without_the_padding() -> None:
@@ -202,7 +203,7 @@ def test_the_executor_does_again_what_was_stored() -> None:
     data = small()
     every = np.arange(data.count)
     stored = data.traces(every)
-    again = run(compile_karel(data.tokens), data.worlds(every), 100, own_worlds=True, want_actions=True)
+    again = run(KAREL.compile(data.tokens), data.worlds(every), 100, own_worlds=True, want_actions=True)
     assert np.array_equal(again.steps, stored.steps)
     assert np.array_equal(again.outcome, stored.outcome)
     assert again.actions is not None

@@ -10,8 +10,8 @@ from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build
 from leaps.env import KarelEnv, KarelVectorEnv
 from leaps.evaluate import evaluate
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.world import LANGUAGE, MOVE, PROGRAMS, PUT_MARKER, TURN_LEFT, World, Worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, MOVE, PROGRAMS, PUT_MARKER, TURN_LEFT, World, Worlds
 from leaps.registration import TASK_OF
 from leaps.simulation import Observation
 from leaps.tasks import TASKS
@@ -43,7 +43,7 @@ def test_the_rewards_of_an_episode_add_up_to_the_return(name: str) -> None:
         program = build(LANGUAGE.decode(ids))
         actions = [step.action for step in task.play(program, start.clone(), env.simulation.horizon)]
         total = sum(env.step(action)[1] for action in actions)
-        rollouts = run(compile_karel(ids[None]), Worlds.stack([start]), env.simulation.horizon, task.hooks)
+        rollouts = run(KAREL.compile(ids[None]), Worlds.stack([start]), env.simulation.horizon, task.hooks)
         assert rollouts.returns is not None
         if actions:
             assert total == pytest.approx(rollouts.returns[0, 0])

@@ -33,8 +33,8 @@ from leaps.explore import (
     smoothness,
 )
 from leaps.figures import draw_map
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, random_worlds
 from leaps.search.reconstruct import PLUS, TEST_PROGRAMS, reconstruct
 from tests.embedding.helpers import long_programs, needs_shipped_weights, shipped, short_programs, untrained
 
@@ -178,7 +178,7 @@ def of_three(tokens: NDArray[np.uint8]) -> Dataset:
 
 def behaviours(tokens: NDArray[np.uint8]) -> NDArray[np.float64]:
     """[n, features] the actions that programs take in the same worlds, one-hot; early ones count more."""
-    traces = run(compile_karel(tokens), random_worlds(20, 7), 10, want_actions=True)
+    traces = run(KAREL.compile(tokens), random_worlds(20, 7), 10, want_actions=True)
     assert traces.actions is not None
     one_hot = traces.actions[..., None] == np.arange(len(LANGUAGE.actions))
     weights = 0.5 ** np.arange(10)
@@ -217,7 +217,7 @@ def test_smoothness_is_the_mean_r_mat_on_the_programs_own_worlds(split: str) -> 
     numbers = data.split(split)
     near = np.array(by_hand(places[numbers], 10))
     first, second = np.repeat(numbers, 10), numbers[near.reshape(-1)]
-    compiled = [compile_karel(data.tokens[rows]) for rows in (first, second)]
+    compiled = [KAREL.compile(data.tokens[rows]) for rows in (first, second)]
     expected = r_mat(compiled[0], compiled[1], data.worlds(first), own_worlds=True).mean()
     assert smoothness(atlas(data.tokens, places), data, split) == pytest.approx(expected)
 

@@ -18,10 +18,9 @@ PACKAGE = Path(leaps.__file__).parent
 
 HEADING = """
 from leaps.karel.executor import run
-from leaps.evaluate import compile_programs
-from leaps.karel.world import World, Worlds
+from leaps.karel.world import KAREL, World, Worlds
 world = World.parse("####\\n#>.#\\n####")
-rollouts = run(compile_programs("DEF run m( turnRight m)"), Worlds.stack([world]), 9, want_final=True)
+rollouts = run(KAREL.compile("DEF run m( turnRight m)"), Worlds.stack([world]), 9, want_final=True)
 print(rollouts.final.world(0).place[2])
 """
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from leaps.evaluate import compile_programs, evaluate, evaluate_policy
-from leaps.karel.executor import NO_ACTION, run
-from leaps.karel.interpreter import Outcome
+from leaps.domain import NO_ACTION, Outcome
+from leaps.evaluate import evaluate
+from leaps.karel.executor import run
 from leaps.karel.world import (
+    KAREL,
     MOVE,
     PUT_MARKER,
     TURN_LEFT,
@@ -17,6 +18,7 @@ from leaps.karel.world import (
     World,
     place_karel,
 )
+from leaps.policy import evaluate_policy
 from leaps.randomness import Stream, below
 from leaps.simulation import BLIND_TO_HEADING, Observation, Simulation
 from leaps.tasks import TASKS, VARIANTS, Task, get
@@ -32,7 +34,7 @@ PROGRAM = (
 def test_the_actions_of_a_program_lead_where_the_program_led(name: str) -> None:
     task = TASKS[name]
     worlds = task.worlds(40, seed=3)
-    rollouts = run(compile_programs(PROGRAM), worlds, 100, task.hooks, want_actions=True, want_final=True)
+    rollouts = run(KAREL.compile(PROGRAM), worlds, 100, task.hooks, want_actions=True, want_final=True)
     assert rollouts.actions is not None
     assert rollouts.returns is not None
     assert rollouts.final is not None
@@ -136,7 +138,7 @@ def test_the_values_of_our_tasks_do_not_ask_where_karel_faces(name: str) -> None
     assert task.value in BLIND_TO_HEADING
     worlds = task.worlds(20, seed=5)
     texts = [f"DEF run m( REPEAT R={n} r( move pickMarker r) move turnLeft putMarker m)" for n in range(5)]
-    final = run(compile_programs(texts), worlds, 50, task.hooks, want_final=True).final
+    final = run(KAREL.compile(texts), worlds, 50, task.hooks, want_final=True).final
     assert final is not None
     for number in range(final.count):
         world, start = final.world(number), worlds.world(number % 20)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from leaps.domain import Task
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.syntax import Program
-from leaps.dsl.text import parse, to_line
-from leaps.karel.world import LANGUAGE
+from leaps.dsl.text import to_line
 from leaps.search.solve import Listener, Run, Solution, SolveConfig, judge, returns_by_size, work
-from leaps.tasks import Task
+from leaps.tasks import get
 
 BUDGET = 500_000
 """evaluations by default"""
@@ -52,22 +52,23 @@ def repair(
     An edit adds, removes or changes a statement (`leaps.dsl.edit`). Edits that turn out to make no difference
     are taken back. settings: seed, budget, size and also of SolveConfig.
     """
-    tree = parse(program, LANGUAGE) if isinstance(program, str) else program
-    original, name = to_line(tree), task if isinstance(task, str) else task.name
-    config = SolveConfig(name, origin=original, edits=edits, **({"budget": BUDGET} | settings))
-    return repaired(work(Run(config, None if isinstance(task, str) else task), listener))
+    wanted: Task = get(task) if isinstance(task, str) else task
+    original = to_line(wanted.domain.parse(program) if isinstance(program, str) else program)
+    config = SolveConfig(wanted.name, origin=original, edits=edits, **({"budget": BUDGET} | settings))
+    return repaired(work(Run(config, wanted), listener))
 
 
 def repaired(solution: Solution) -> Repair:
     """Compare what was found with what there was."""
     config = solution.config
     assert config.origin is not None
-    before = parse(config.origin, LANGUAGE)
+    domain = solution.task.domain
+    before = domain.parse(config.origin)
     judged = judge(before, solution.task, config)
     return Repair(
         config.origin,
         judged[0].mean,
         returns_by_size(config, judged),
-        edit_distance(before, parse(solution.program, LANGUAGE), LANGUAGE),
+        edit_distance(before, domain.parse(solution.program), domain.language),
         solution,
     )

@@ -27,8 +27,9 @@ from leaps.baselines.settings import check_finite
 from leaps.baselines.skills import Actions, SkillDecoder, Skills, SkillsConfig, lengths_of, load_skills
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.vec_env import KarelVecEnv, Stepped
-from leaps.evaluate import ExpectedReturn, evaluate_policy
+from leaps.evaluate import ExpectedReturn
 from leaps.files import write_atomically
+from leaps.policy import evaluate_policy
 from leaps.simulation import Arrays, Observation
 from leaps.tasks import Task, get
 from leaps.tensors import metadata

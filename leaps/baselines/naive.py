@@ -19,13 +19,13 @@ from torch import Tensor, nn
 
 from leaps.baselines.settings import check_finite
 from leaps.behaviour import HORIZON, match
+from leaps.domain import Rollouts
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.text import PREFIX
 from leaps.embedding.model import VOCABULARY, mlp, previous_tokens, with_prefix
 from leaps.embedding.syntax import SyntaxTables, TensorMask
-from leaps.evaluate import compile_programs
-from leaps.karel.executor import Rollouts, compile_karel, run
-from leaps.karel.world import LANGUAGE, Worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, Worlds
 from leaps.tasks import Task
 
 Score = Callable[[NDArray[np.uint8]], tuple[NDArray[np.float64], int]]
@@ -106,7 +106,7 @@ def task_score(task: Task, worlds: Worlds) -> Score:
     """Score programs by their mean return on these worlds of a task."""
 
     def score(tokens: NDArray[np.uint8]) -> tuple[NDArray[np.float64], int]:
-        compiled = compile_karel(tokens, calls=task.calls)
+        compiled = KAREL.compile(tokens, calls=task.calls)
         rollouts = run(compiled, worlds, task.horizon(worlds.size), task.hooks)
         assert rollouts.returns is not None
         task.check_values(rollouts.returns)
@@ -117,7 +117,7 @@ def task_score(task: Task, worlds: Worlds) -> Score:
 
 def behaviour_score(program: str, worlds: Worlds) -> Score:
     """Score programs by how alike they and `program` behave: R_mat, without the paper's bonus of 0.1."""
-    wanted = run(compile_programs(program), worlds, HORIZON, want_actions=True)
+    wanted = run(KAREL.compile(program), worlds, HORIZON, want_actions=True)
     assert wanted.actions is not None
     outcome, steps, actions = wanted.outcome, wanted.steps, wanted.actions
 
@@ -126,7 +126,7 @@ def behaviour_score(program: str, worlds: Worlds) -> Score:
         others = Rollouts(
             outcome.repeat(count, axis=0), steps.repeat(count, axis=0), actions=actions.repeat(count, axis=0)
         )
-        found = run(compile_karel(tokens), worlds, HORIZON, want_actions=True)
+        found = run(KAREL.compile(tokens), worlds, HORIZON, want_actions=True)
         return np.asarray(match(found, others).mean(axis=1)), _used(found)
 
     return score

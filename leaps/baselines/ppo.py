@@ -37,8 +37,9 @@ from leaps.baselines.sequences import SequenceBuffer
 from leaps.baselines.settings import check_finite
 from leaps.baselines.train import POLICY_FILE, named
 from leaps.baselines.vec_env import KarelVecEnv
-from leaps.evaluate import ExpectedReturn, evaluate_policy
+from leaps.evaluate import ExpectedReturn
 from leaps.files import write_atomically
+from leaps.policy import evaluate_policy
 from leaps.simulation import Arrays, Observation
 from leaps.tasks import Task, get
 from leaps.tensors import metadata

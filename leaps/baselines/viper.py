@@ -25,11 +25,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.tree_picture import Leaf, Question, Tree, picture
-from leaps.evaluate import Evaluation, ExpectedReturn, evaluate_policy
+from leaps.evaluate import Evaluation, ExpectedReturn
 from leaps.files import write_atomically
 from leaps.karel.observe import BITS, PERCEIVED
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import LANGUAGE, Worlds
+from leaps.policy import evaluate_policy
 from leaps.simulation import Arrays, Observation, Simulation
 from leaps.tasks import Task
 from leaps.tensors import metadata

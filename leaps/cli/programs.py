@@ -30,13 +30,14 @@ from leaps.cli.app import (
 )
 from leaps.cli.baseline import need_baselines
 from leaps.conformance import conform as check_records
+from leaps.domain import Outcome, size_text
 from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tokens_of, walk
 from leaps.dsl.text import ProgramError, to_indented, to_line
-from leaps.evaluate import Evaluation, Policy, compile_programs, evaluate, evaluate_policy
+from leaps.evaluate import Evaluation, evaluate
 from leaps.karel.draw import frames_of_actions, frames_of_program, save_gif, to_text
-from leaps.karel.interpreter import Conditional, Outcome, Run, Step
-from leaps.karel.world import HEADINGS, LANGUAGE, World
-from leaps.tasks.task import size_text
+from leaps.karel.interpreter import Conditional, Run, Step
+from leaps.karel.world import HEADINGS, KAREL, LANGUAGE, World
+from leaps.policy import Policy, evaluate_policy
 
 
 @app.command("tasks")
@@ -295,7 +296,7 @@ def first_episode(shown: Program | Policy, result: Evaluation) -> list[World]:
     """All states of the first episode."""
     task, world = result.task, result.worlds.world(0)
     if isinstance(shown, Program):
-        compiled = compile_programs(shown, calls=task.calls)
+        compiled = KAREL.compile(shown, calls=task.calls)
         return frames_of_program(world, compiled, task.horizon(result.size), task.hooks)
     assert result.rollouts.actions is not None
     return frames_of_actions(world, result.rollouts.actions[0, 0], task.hooks)
@@ -426,7 +427,8 @@ def listed_state(task: tasks.Task, size: tuple[int, int], number: int) -> World:
             f"--state must be below {states.worlds.count:,}, the number of initial states of {task.name}, "
             f"found {number:,}"
         )
-    return states.worlds.world(number)
+    world: World = states.worlds.world(number)
+    return world
 
 
 def _steps_of(course: Run) -> Iterator[Step]:

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from leaps.dataset import Dataset
+from leaps.domain import NO_ACTION, Outcome
 from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX
 from leaps.embedding.model import ACTIONS, CELLS, END
 from leaps.jit import jit
-from leaps.karel.executor import NO_ACTION, replay
-from leaps.karel.interpreter import Outcome
+from leaps.karel.executor import replay
 from leaps.karel.world import LANGUAGE
 
 _CHUNK = 1000  # programs whose states are made at a time

@@ -9,13 +9,13 @@ from torch import Tensor
 from torch.nn import functional
 
 from leaps.behaviour import match
+from leaps.domain import Rollouts as Traces
 from leaps.embedding.batches import ProgramBatch, RolloutBatch, Rollouts
 from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with_prefix
 from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
-from leaps.karel.executor import Rollouts as Traces
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.world import LANGUAGE, Worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, Worlds
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def matching_rewards(tokens: NDArray[np.uint8], worlds: Worlds, traces: Traces) 
     """R_mat (3) of programs [b, length] against recorded traces, each in its own worlds. [b]"""
     assert traces.actions is not None
     horizon = traces.actions.shape[2]
-    written = run(compile_karel(tokens), worlds, horizon, own_worlds=True, want_actions=True)
+    written = run(KAREL.compile(tokens), worlds, horizon, own_worlds=True, want_actions=True)
     return np.asarray(match(written, traces).mean(axis=1))
 
 

@@ -15,9 +15,7 @@ from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import Coordinates
 from leaps.embedding.train import VARIANTS
 from leaps.embedding.weights import load_weights
-from leaps.evaluate import encode as read_tokens
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.tensors import read_about
 
 SHIPPED = Path(__file__).parent / "trained"
@@ -80,9 +78,9 @@ class Space:
             raise ValueError("expected a list of programs, found one text")
         if not isinstance(programs, np.ndarray):
             texts = [item if isinstance(item, str) else to_line(item) for item in programs]
-            programs = LANGUAGE.batch([read_tokens(text) for text in texts])
-        if (compile_karel(programs).entry < 0).any():
-            raise ValueError(f"row {int((compile_karel(programs).entry < 0).argmax())} is not a program")
+            programs = LANGUAGE.batch([KAREL.read(text) for text in texts])
+        if (KAREL.compile(programs).entry < 0).any():
+            raise ValueError(f"row {int((KAREL.compile(programs).entry < 0).argmax())} is not a program")
         points = np.empty((len(programs), self.dimensions), np.float32)
         with torch.no_grad():
             for start in range(0, len(programs), BATCH):

@@ -190,8 +190,9 @@ def search(job: Job, worlds: int | None = None, task: str | None = None) -> Valu
     worlds: on which programs are scored; the method's own number if None. task: the cell's, and the row's
     limit of a rollout, if None.
     """
-    from leaps.search.objective import PERFECT
+    from leaps.search.objective import perfect
     from leaps.search.solve import SolveConfig, solve
+    from leaps.tasks import get
 
     cell = job.cell
     row = SearchRow(job.user_method) if job.user_method else SEARCH_ROWS[cell.method]
@@ -215,8 +216,9 @@ def search(job: Job, worlds: int | None = None, task: str | None = None) -> Valu
     if trained is not None:  # where it lies says nothing on another machine
         found["config"]["space"] = trained.name
         found["space"] = trained.about
-    perfect = [entry["evaluations"] for entry in found["history"] if entry["score"] >= PERFECT]
-    found["evaluations_to_perfect"] = perfect[0] if perfect else None
+    enough = perfect(get(config.task))
+    reached = [entry["evaluations"] for entry in found["history"] if entry["score"] >= enough]
+    found["evaluations_to_perfect"] = reached[0] if reached else None
     found["history"] = thinned(found["history"])
     return found
 
@@ -331,7 +333,8 @@ def baseline(job: Job) -> Values:
 def without_penalty(job: Job) -> Values:
     """Train a policy on StairClimber without its penalty, and judge it with it, at home and at 100x100."""
     from leaps.baselines.policies import load_policy
-    from leaps.evaluate import UNSEEN_SEEDS, evaluate_policy
+    from leaps.evaluate import UNSEEN_SEEDS
+    from leaps.policy import evaluate_policy
 
     found = _trained(job)[0]
     episodes = job.cell.option("judged", EPISODES_ELSEWHERE)
@@ -427,7 +430,8 @@ def _foreign(job: Job) -> "Differences":
 def unseen(job: Job) -> Values:
     """Search or train on a share of a task's configurations, and judge the result on all."""
     from leaps.baselines.policies import load_policy
-    from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate, evaluate_policy
+    from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
+    from leaps.policy import evaluate_policy
 
     cell = job.cell
     whole, episodes = cell.task.partition(SHARE)[0], cell.option("judged", UNSEEN)
@@ -541,7 +545,8 @@ def _parsed(size: str) -> tuple[int, int]:
 
 def elsewhere(job: Job) -> Values:
     """What was found on a task's own size, or on some, in worlds of another."""
-    from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
+    from leaps.evaluate import UNSEEN_SEEDS, evaluate
+    from leaps.policy import evaluate_policy
 
     cell = job.cell
     found = search(job) if cell.method in SIZES else job.needed[0].values

@@ -105,10 +105,9 @@ def interpolation(job: Job) -> Values:
 def _likeness(programs: "list[str] | tuple[str, ...]") -> list[float]:
     """R_mat of each program and the next, in random worlds."""
     from leaps.behaviour import r_mat
-    from leaps.evaluate import compile_programs
-    from leaps.karel.world import random_worlds
+    from leaps.karel.world import KAREL, random_worlds
 
-    before, after = compile_programs(list(programs[:-1])), compile_programs(list(programs[1:]))
+    before, after = KAREL.compile(list(programs[:-1])), KAREL.compile(list(programs[1:]))
     likeness = r_mat(before, after, random_worlds(LIKENESS_WORLDS, 0))
     return [round(float(value), DIGITS) for value in likeness]
 
@@ -138,9 +137,9 @@ def rollout(job: Job) -> Values:
 
     The world depends on the task and the seed only, so all methods with the same seed start in the same one.
     """
+    from leaps.domain import NO_ACTION
     from leaps.evaluate import UNSEEN_SEEDS
     from leaps.karel.draw import frames_of_actions, path_of
-    from leaps.karel.executor import NO_ACTION
     from leaps.tasks import get
     from leaps.trajectory import spread
 
@@ -179,13 +178,12 @@ def rollout(job: Job) -> Values:
 
 def _act_by_program(job: Job, task: "Task", start: "World") -> "tuple[NDArray[np.uint8], Values]":
     """The actions of the needed program, padded with NO_ACTION, and what is stored about the program."""
-    from leaps.evaluate import compile_programs
     from leaps.karel.executor import run
-    from leaps.karel.world import Worlds
+    from leaps.karel.world import KAREL, Worlds
 
     found = job.needed[0].values
     program = str(found["program"])
-    compiled = compile_programs([program], calls=task.calls)
+    compiled = KAREL.compile([program], calls=task.calls)
     rollouts = run(compiled, Worlds.stack([start]), task.horizon(), task.hooks, want_actions=True)
     assert rollouts.actions is not None
     return rollouts.actions[0, 0], {"program": program, **_judgement(found)}
@@ -198,7 +196,8 @@ def _act_by_policy(job: Job, task: "Task", start: "World") -> "tuple[NDArray[np.
     """
     from leaps.baselines.policies import load_policy
     from leaps.baselines.train import POLICY_FILE
-    from leaps.evaluate import UNSEEN_SEEDS, evaluate_policy
+    from leaps.evaluate import UNSEEN_SEEDS
+    from leaps.policy import evaluate_policy
 
     folder = best_of(job)
     seed = UNSEEN_SEEDS + job.cell.seed

@@ -12,7 +12,6 @@ program comes back to a state that it was in. Then the rounds that it has left a
 comes out is the same.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -20,13 +19,12 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, STUCK, Compiled, compile_tokens
+from leaps.domain import NO_ACTION, Outcome, Rollouts
+from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, STUCK, Compiled
 from leaps.jit import address_of, function_at, jit
-from leaps.karel.interpreter import Outcome
 from leaps.karel.physics import CODES, MOVED, PICKED, PUT, act, perceive, strides
 from leaps.karel.world import (
     EXIT,
-    LANGUAGE,
     WORLD_TYPE,
     World,
     Worlds,
@@ -82,34 +80,6 @@ def _worthless(world: World, start: World) -> float:  # noqa: ARG001
     return 0.0
 
 
-def compile_karel(tokens: NDArray[np.uint8], *, branches: bool = False, calls: int | None = None) -> Compiled:
-    """Compile Karel programs from token ids, [programs, length]; see `compile_tokens`."""
-    return compile_tokens(tokens, LANGUAGE, branches=branches, calls=calls)
-
-
-@dataclass(frozen=True)
-class Rollouts:
-    """What happened: an element per program and world."""
-
-    outcome: NDArray[np.uint8]
-    """[programs, worlds] an `Outcome` each"""
-    steps: NDArray[np.int32]
-    """[programs, worlds] actions taken"""
-    returns: NDArray[np.float64] | None = None
-    """[programs, worlds] the task's value at the end, minus its cost per action"""
-    actions: NDArray[np.uint8] | None = None
-    """[programs, worlds, horizon] what was done; filled up with NO_ACTION"""
-    covered: NDArray[np.uint64] | None = None
-    """[programs, worlds] the conditions looked at; see `Compiled.branches`"""
-    used: NDArray[np.bool_] | None = None
-    """[entries] which of `Compiled.table` were looked up, in any world"""
-    tried: NDArray[np.int64] | None = None
-    """[programs] how many worlds a program was run in: all, unless it was given up"""
-    final: Worlds | None = None
-    """the worlds as the programs left them: those of program 0 first"""
-
-
-NO_ACTION = 255
 LONGEST = np.iinfo(np.int32).max
 """actions that a rollout may take: more couldn't be told in `Rollouts.steps`"""
 GRAIN = 256

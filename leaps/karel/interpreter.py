@@ -5,25 +5,11 @@ Slow and readable. `leaps.karel.executor` is its fast twin, and a property test 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 
+from leaps.domain import Outcome
 from leaps.dsl.syntax import Action, Block, Condition, If, IfElse, Program, Repeat, Statement, While
 from leaps.karel.physics import MOVED, TRUTH, act, perceive, strides
 from leaps.karel.world import EXIT, LANGUAGE, World, flat_pose, set_pose
-
-
-class Outcome(IntEnum):
-    """Why a run came to its end."""
-
-    HALTED = 0
-    """the program came to its own end"""
-    ENDED = 1
-    """the world ended it: Karel stepped on an exit, or the task was decided"""
-    CUT_OFF = 2
-    """the horizon, or the limit of calls, was reached"""
-    STUCK = 3
-    """a loop can never act again, nor end"""
-
 
 Reaction = Callable[[World, int, int, int], bool]
 """what a task does after an action: (world, what changed, row and column that Karel acted from) → end it?"""

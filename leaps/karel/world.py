@@ -10,6 +10,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from leaps.domain import Domain
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.jit import inlined, jit
@@ -22,6 +23,7 @@ LANGUAGE = Language(
 )
 PROGRAMS = ProgramDistribution(actions=(0.5, 0.15, 0.15, 0.1, 0.1), perceptions=(0.5, 0.15, 0.15, 0.1, 0.1))
 """the paper's random programs"""
+KAREL = Domain("karel", LANGUAGE, PROGRAMS, space="leaps")
 
 MOVE, TURN_RIGHT, TURN_LEFT, PICK_MARKER, PUT_MARKER = range(5)
 

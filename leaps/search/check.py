@@ -6,16 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from leaps.karel.world import LANGUAGE
+from leaps.domain import Domain
 from leaps.search.methods import Method, Setting, get_method, user_method
 from leaps.search.objective import DROPPED
 from leaps.search.search import Programs, Scores, Search
+from leaps.tasks import get
 from leaps.user_code import split_name
 
 ROUNDS = 20
 _LENGTHS = (45, 15)
 """tokens of the longest program: the default, and one that a search has to take from its setting"""
-_PAID = (LANGUAGE.ids["move"], LANGUAGE.ids["putMarker"])
+_TASK = "maze"
+"""whose domain the programs are of"""
 
 
 def check_method(method: str | Method | Callable[[Setting], Search], rounds: int = ROUNDS) -> None:
@@ -41,8 +43,8 @@ def check_method(method: str | Method | Callable[[Setting], Search], rounds: int
         name, file = made.__name__, inspect.getsourcefile(made) or ""
         build = user_method(method, file, name).build
     for max_length in _LENGTHS:
-        setting = Setting("maze", "leaps", 0, max_length)
-        first, again = (_run(build(setting), rounds) for _ in range(2))
+        setting = _setting(max_length)
+        first, again = (_run(build(setting), setting.domain, rounds) for _ in range(2))
         if (number := _differ(first, again)) is not None:
             raise ValueError(
                 f"{name}: the same seed asked about other programs in round {number + 1}; expected all "
@@ -51,10 +53,16 @@ def check_method(method: str | Method | Callable[[Setting], Search], rounds: int
     _check_saving(name, build, rounds)
 
 
+def _setting(max_length: int) -> Setting:
+    domain = get(_TASK).domain
+    return Setting(domain, _TASK, domain.space, 0, max_length)
+
+
 def _check_saving(name: str, build: Callable[[Setting], Search], rounds: int) -> None:
-    setting = Setting("maze", "leaps", 0, _LENGTHS[0])
+    setting = _setting(_LENGTHS[0])
+    domain = setting.domain
     search, restored = build(setting), build(setting)
-    _run(search, rounds // 2)
+    _run(search, domain, rounds // 2)
     state = search.state()
     if state is None:
         return
@@ -62,32 +70,34 @@ def _check_saving(name: str, build: Callable[[Setting], Search], rounds: int) ->
     restored.restore(json.loads(json.dumps(state, default=lambda value: value.tolist())))
     if search.finished != restored.finished:
         raise ValueError(f"{name}: finished is {search.finished}, and {restored.finished} once restored")
-    if (number := _differ(_run(search, rounds), _run(restored, rounds))) is not None:
+    if (number := _differ(_run(search, domain, rounds), _run(restored, domain, rounds))) is not None:
         raise ValueError(
             f"{name}: the restored search asked about other programs in round {number + 1}; expected state "
             "to hold all that the rest of the search depends on, random numbers included"
         )
     search.worlds_changed()
-    _run(search, 1)
+    _run(search, domain, 1)
 
 
-def _run(search: Search, rounds: int) -> list[Programs]:
+def _run(search: Search, domain: Domain, rounds: int) -> list[Programs]:
     """The programs that a search asks about."""
     asked: list[Programs] = []
     for _ in range(rounds):
         if search.finished:
             break
         asked.append(search.ask())
-        search.tell(_scores(asked[-1], search))
+        search.tell(_scores(asked[-1], search, domain))
         _ = search.answer
     return asked
 
 
-def _scores(programs: Programs, search: Search) -> Scores:
-    """The toy task: 0.1 for each `move` or `putMarker` in a program, up to 0.9."""
+def _scores(programs: Programs, search: Search, domain: Domain) -> Scores:
+    """The toy task: 0.1 for each of the language's first or last action in a program, up to 0.9."""
+    actions = domain.language.actions
+    paid = [domain.language.ids[name] for name in (actions[0], actions[-1])]
 
     def worth(programs: Programs) -> Scores:
-        return np.asarray(np.isin(programs, _PAID).sum(axis=-1).clip(max=9) / 10, np.float64)
+        return np.asarray(np.isin(programs, paid).sum(axis=-1).clip(max=9) / 10, np.float64)
 
     scores = worth(programs)
     if (incumbent := search.incumbent) is not None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from leaps.embedding.space import Space
 from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER, CEMConfig
-from leaps.search.objective import PERFECT
+from leaps.search.objective import NEARLY
 from leaps.search.search import Answer, InSpace, Programs, Scores, State
 
 CHANGES = {
@@ -82,15 +82,22 @@ class Leaps(InSpace):
     """CEM in the space. With no changes, the published search."""
 
     def __init__(
-        self, space: Space, task: str, seed: int, max_length: int, changes: frozenset[str] = frozenset()
+        self,
+        space: Space,
+        task: str,
+        seed: int,
+        max_length: int,
+        changes: frozenset[str] = frozenset(),
+        perfect: float = 1.0 - NEARLY,
     ) -> None:
+        """perfect: a score from which on a program is perfect."""
         self.cem = CEM(config_for(task, changes), space.dimensions, seed)
         super().__init__(self.cem, space, max_length)
         self.centre = _Centre(stops="stop" not in changes, answers="best" not in changes)
         self.centre_is_next = False
         """whether the centre is asked about next, instead of a population"""
         self.ties_by_text = "ties" in changes
-        self.in_a_row = 0
+        self.perfect, self.in_a_row = perfect, 0
         self.asked: Programs = np.zeros((0, 0), np.uint8)
 
     @property
@@ -124,7 +131,7 @@ class Leaps(InSpace):
             self._count(scores)
 
     def _count(self, scores: Scores) -> None:
-        self.in_a_row = self.in_a_row + 1 if scores.max() >= PERFECT else 0
+        self.in_a_row = self.in_a_row + 1 if scores.max() >= self.perfect else 0
 
     def worlds_changed(self) -> None:
         """Forget the best score: a restart waits for a better one on these worlds."""

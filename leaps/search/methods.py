@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Domain
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.embedding.space import Space
-from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.randomness import below
 from leaps.search.beam import Beam, BeamConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
 from leaps.search.ladder import IDEAS, MOVES, Ladder, LadderConfig, parse_missing
 from leaps.search.leaps import CHANGES, REDRAW_EVERY, Leaps, parse_changes
 from leaps.search.near import Near
+from leaps.search.objective import NEARLY
 from leaps.search.random_search import RandomSearch, config_for
 from leaps.search.search import InSpace, Programs, Search
 from leaps.search.user_method import builder_in, checked
@@ -29,12 +30,17 @@ are dense"""
 class Setting:
     """The task and settings that a search is built for."""
 
+    domain: Domain
+    """what programs are made of"""
     task: str
     """or the one that it is a variant of"""
-    space: str
-    """a shipped variant, or a path to weights"""
+    space: str | None
+    """a shipped variant, or a path to weights; None: there is no space"""
     seed: int
     max_length: int
+    """tokens of the longest program"""
+    perfect: float = 1.0 - NEARLY
+    """a score from which on a program is perfect"""
     origin: NDArray[np.uint8] | None = None
     """a program to stay close to"""
     edits: int = 0
@@ -64,6 +70,16 @@ class Method:
     """whether it can stay close to a program"""
 
 
+def _space_of(setting: Setting, raw: bool = False) -> Space:
+    """The space that a search among points needs."""
+    if setting.space is None:
+        raise ValueError(
+            f"this search looks among the points of a program space, and {setting.domain.name} has none; "
+            "expected ladder or hc, or a space"
+        )
+    return Space.load(setting.space, raw=raw)
+
+
 def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
     """missing: IDEAS that it is run without."""
     config = LadderConfig().without(missing)
@@ -71,12 +87,14 @@ def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
 
     def build(setting: Setting) -> Search:
         if setting.origin is not None:
-            near = Near(setting.origin, setting.edits, moves, setting.seed)
+            near = Near(setting.domain, setting.origin, setting.edits, moves, setting.seed)
             return Ladder(config, near, near.begin)
         # As many statements in a row as there is room for: some tasks need them.
         limits = Limits(length=setting.max_length, in_a_row=setting.max_length)
-        neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, moves, setting.seed)
-        if "space" in missing:
+        neighbourhood = Neighbourhood(
+            setting.domain.language, setting.domain.programs, limits, moves, setting.seed
+        )
+        if "space" in missing or setting.space is None:
             return Ladder(config, neighbourhood, neighbourhood.fresh)
         space = Space.load(setting.space)
 
@@ -104,8 +122,8 @@ def _without(missing: frozenset[str]) -> Method:
 
 def _leaps(changes: frozenset[str]) -> Callable[[Setting], Search]:
     def build(setting: Setting) -> Search:
-        space = Space.load(setting.space, raw="whitened" not in changes)
-        return Leaps(space, setting.task, setting.seed, setting.max_length, changes)
+        space = _space_of(setting, raw="whitened" not in changes)
+        return Leaps(space, setting.task, setting.seed, setting.max_length, changes, setting.perfect)
 
     return build
 
@@ -123,7 +141,7 @@ def _changed(changes: frozenset[str]) -> Method:
 
 def _random(samples: int, whitened: bool) -> Callable[[Setting], Search]:
     def build(setting: Setting) -> Search:
-        space = Space.load(setting.space, raw=not whitened)
+        space = _space_of(setting, raw=not whitened)
         config = config_for(setting.task, samples, whitened)
         return InSpace(RandomSearch(config, space.dimensions, setting.seed), space, setting.max_length)
 
@@ -131,7 +149,7 @@ def _random(samples: int, whitened: bool) -> Callable[[Setting], Search]:
 
 
 def _beam(setting: Setting) -> Search:
-    space = Space.load(setting.space)
+    space = _space_of(setting)
     return InSpace(Beam(BeamConfig(), space.dimensions, setting.seed), space, setting.max_length)
 
 
@@ -139,7 +157,9 @@ def _hill_climb(setting: Setting) -> Search:
     limits = Limits(length=setting.max_length)
     return HillClimb(
         HillClimbConfig(),
-        Neighbourhood(LANGUAGE, PROGRAMS, limits, {Move.REPLACE: 1.0}, setting.seed),
+        Neighbourhood(
+            setting.domain.language, setting.domain.programs, limits, {Move.REPLACE: 1.0}, setting.seed
+        ),
     )
 
 

@@ -6,10 +6,10 @@ What a search is to repair, someone has written or read before. It should still 
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Domain
 from leaps.dsl.edit import edit_distances
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.syntax import MAX_NESTING
-from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.objective import Objective
 from leaps.search.search import Programs
 from leaps.search.simplify import BATCH, PATIENCE
@@ -35,14 +35,16 @@ RETURNING = {
 class Near(Neighbourhood):
     """Draws neighbours that are at most `edits` from `origin` [length]."""
 
-    def __init__(self, origin: NDArray[np.uint8], edits: int, shares: dict[Move, float], seed: int) -> None:
+    def __init__(
+        self, domain: Domain, origin: NDArray[np.uint8], edits: int, shares: dict[Move, float], seed: int
+    ) -> None:
         if edits < 1:
             raise ValueError(f"edits must be at least 1, found {edits}")
-        self.origin, self.edits = origin[origin != LANGUAGE.pad], edits
+        self.origin, self.edits = origin[origin != domain.language.pad], edits
         longest = len(self.origin) + TOKENS_PER_EDIT * edits
         # The edits are limit enough: blocks may be as deep and as long as the program's own.
         limits = Limits(longest, MAX_NESTING, in_a_row=longest)
-        super().__init__(LANGUAGE, PROGRAMS, limits, shares, seed)
+        super().__init__(domain.language, domain.programs, limits, shares, seed)
 
     def begin(self, count: int) -> Programs:
         """[count, length] programs to begin with: the given one, and some that are a few moves from it."""
@@ -79,18 +81,20 @@ def return_to_origin(
     program: NDArray[np.uint8], objective: Objective, origin: NDArray[np.uint8], seed: int
 ) -> NDArray[np.uint8]:
     """Take back edits that make no difference on the objective's worlds, and shorten the others."""
+    domain = objective.task.domain
+    language = domain.language
 
     def costs(programs: Programs) -> NDArray[np.int64]:
-        edits = edit_distances(origin, programs, LANGUAGE)
-        return np.asarray(edits * programs.shape[1] + (programs != LANGUAGE.pad).sum(axis=1))
+        edits = edit_distances(origin, programs, language)
+        return np.asarray(edits * programs.shape[1] + (programs != language.pad).sum(axis=1))
 
     score = float(objective.scores(program[None])[0])
-    allowed = int(edit_distances(origin, program[None], LANGUAGE)[0])
+    allowed = int(edit_distances(origin, program[None], language)[0])
     if allowed == 0:
         return program
-    near, patience = Near(origin, allowed, RETURNING, seed), PATIENCE
+    near, patience = Near(domain, origin, allowed, RETURNING, seed), PATIENCE
     program = near.fitted(program[None])[0]
-    while patience > 0 and not np.array_equal(program[program != LANGUAGE.pad], near.origin):
+    while patience > 0 and not np.array_equal(program[program != language.pad], near.origin):
         patience -= 1
         drawn, _ = near.draw(program[None], BATCH, origin[None])
         cheaper = drawn[costs(drawn) < costs(program[None])]

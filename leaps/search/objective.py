@@ -7,20 +7,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Episodes, Rollouts, Task
 from leaps.dsl.compiler import Compiled
 from leaps.dsl.same import do_the_same
-from leaps.karel.executor import Rollouts, compile_karel, run
-from leaps.karel.world import Worlds
-from leaps.tasks import Task
-from leaps.tasks.task import BEST
 
 DROPPED = -np.inf
 """the score of a program that was given up in a race: worse than any return"""
-PERFECT = 1.0 - 1e-9
+NEARLY = 1e-9
+"""less than the best return by which a mean counts as perfect: sums of floats are not exact"""
 STEPS_WORTH_A_THREAD = 10_000
 """about 0.1 ms of work: handing less over costs more than it saves"""
 FIRST_LAP = 16
 """worlds of a race's first lap; each later lap has three times as many"""
+
+
+def perfect(task: Task) -> float:
+    """The return from which on a program is perfect."""
+    return task.best - NEARLY
 
 
 class Incumbent(NamedTuple):
@@ -55,8 +58,8 @@ class Objective:
     """
 
     task: Task
-    worlds: Worlds
-    elsewhere: tuple[Worlds, ...] = ()
+    worlds: Episodes
+    elsewhere: tuple[Episodes, ...] = ()
     """batches of worlds of other sizes, in which a program has to hold as well"""
     evaluations: int = 0
     rollouts: int = 0
@@ -65,17 +68,19 @@ class Objective:
     _known: dict[bytes, Incumbent] = field(default_factory=dict)
     """the last incumbent, and those that held their own against it: most often one of them is the next"""
 
-    def returns(self, tokens: NDArray[np.uint8], worlds: Worlds | None = None) -> NDArray[np.float64]:
+    def returns(self, tokens: NDArray[np.uint8], worlds: Episodes | None = None) -> NDArray[np.float64]:
         """[programs, worlds] the returns of programs [n, length], on all worlds unless others are given."""
         self.evaluations += len(tokens)
-        compiled = compile_karel(tokens, calls=self.task.calls)
+        return self._returns(self.task.compile(tokens), worlds)
+
+    def _returns(self, compiled: Compiled, worlds: Episodes | None = None) -> NDArray[np.float64]:
         batches = self.batches if worlds is None else (worlds,)
         returns = [self._run(compiled, batch).returns for batch in batches]
         return np.concatenate(returns, axis=1)  # type: ignore[arg-type]
 
     @property
-    def batches(self) -> tuple[Worlds, ...]:
-        """Worlds of all sizes."""
+    def batches(self) -> tuple[Episodes, ...]:
+        """Episodes of all sizes."""
         return self.worlds, *self.elsewhere
 
     @property
@@ -104,15 +109,13 @@ class Objective:
     def _run(
         self,
         compiled: Compiled,
-        worlds: Worlds,
+        worlds: Episodes,
         needed: NDArray[np.float64] | None = None,
         want_used: bool = False,
     ) -> Rollouts:
-        rollouts = run(
+        rollouts = self.task.run(
             compiled,
             worlds,
-            self.task.horizon(worlds.size),
-            self.task.hooks,
             needed=needed,
             want_used=want_used,
             grain=max(1, int(STEPS_WORTH_A_THREAD / self._steps)),
@@ -122,7 +125,6 @@ class Objective:
         self.rollouts += count
         if count:
             self._steps = max(1.0, 0.9 * self._steps + 0.1 * float(rollouts.steps.sum() / count))
-        self.task.check_values(rollouts.returns)
         return rollouts
 
     def scores(
@@ -133,20 +135,22 @@ class Objective:
         Most neighbours of a good program are bad, and a few worlds tell; and many do just what it does, which
         can be proven. With a limit of calls the proof doesn't hold, and all run in all worlds.
         """
-        if incumbent is None or self.task.calls is not None:
-            return np.asarray(self.returns(tokens).mean(axis=1))
         self.evaluations += len(tokens)
+        compiled = self.task.compile(tokens)
+        if incumbent is None or compiled.limit:
+            return np.asarray(self._returns(compiled).mean(axis=1))
         known = self._about(incumbent)
         self._known = {incumbent.tobytes(): known}
         expected = float(known.returns.mean())
-        compiled = compile_karel(tokens)
         same, used = do_the_same(known.compiled, known.number, known.used, compiled)
         scores = np.full(len(tokens), expected)
         for number in np.flatnonzero(same).tolist():
             self._known[tokens[number].tobytes()] = Incumbent(compiled, number, used, known.returns)
         if len(others := np.flatnonzero(~same)):
             compiled = compiled.take(others)
-            found = self._run_everywhere(compiled, _needed(known.returns[: self.worlds.count]))
+            found = self._run_everywhere(
+                compiled, _needed(known.returns[: self.worlds.count], self.task.best)
+            )
             means = np.where(found.finished, found.returns.mean(axis=1), DROPPED)
             for number in np.flatnonzero(means >= expected).tolist():
                 key = tokens[others[number]].tobytes()
@@ -158,7 +162,7 @@ class Objective:
         if known := self._known.get(program.tobytes()):
             return known
         self.evaluations += 1
-        compiled = compile_karel(program[None])
+        compiled = self.task.compile(program[None])
         found = self._run_everywhere(compiled)
         return Incumbent(compiled, 0, found.used, found.returns[0])
 
@@ -179,22 +183,22 @@ class Objective:
         self.evaluations += other.evaluations
         self.rollouts += other.rollouts
 
-    def replace(self, worlds: Worlds, elsewhere: tuple[Worlds, ...] = ()) -> None:
+    def replace(self, worlds: Episodes, elsewhere: tuple[Episodes, ...] = ()) -> None:
         """Try programs on these worlds instead."""
         self.worlds, self.elsewhere = worlds, elsewhere
         self._known.clear()
 
-    def add(self, worlds: Worlds) -> None:
+    def add(self, worlds: Episodes) -> None:
         """Try programs on these worlds, too: before others of their size, since they are the hard ones."""
 
-        def added(batch: Worlds) -> Worlds:
-            return Worlds.join([worlds, batch]) if batch.size == worlds.size else batch
+        def added(batch: Episodes) -> Episodes:
+            return worlds.join([worlds, batch]) if batch.size == worlds.size else batch
 
         self.worlds, self.elsewhere = added(self.worlds), tuple(added(batch) for batch in self.elsewhere)
         self._known.clear()
 
 
-def _needed(expected: NDArray[np.float64]) -> NDArray[np.float64]:
+def _needed(expected: NDArray[np.float64], best: float) -> NDArray[np.float64]:
     """[worlds] what a program must have earned after each world, not to be dropped.
 
     At the end of a lap, what its incumbent had earned; before, what it can still make up for in the rest of
@@ -205,6 +209,6 @@ def _needed(expected: NDArray[np.float64]) -> NDArray[np.float64]:
     begin, lap = 0, FIRST_LAP
     while len(expected) - (end := begin + lap) >= lap:  # no lap for the few that are left
         left = np.arange(end - begin - 1, -1, -1)
-        needed[begin:end] = earned[end - 1] - 1e-9 - BEST * left
+        needed[begin:end] = earned[end - 1] - 1e-9 - (best + 1e-9) * left
         begin, lap = end, 3 * lap
     return needed

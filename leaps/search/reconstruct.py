@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from leaps.behaviour import HORIZON, match
 from leaps.dataset import choose_worlds
+from leaps.domain import Outcome, Rollouts
 from leaps.embedding.space import Space
-from leaps.evaluate import compile_programs, encode
-from leaps.karel.executor import Rollouts, compile_karel, run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE, Worlds, random_worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, Worlds, random_worlds
 from leaps.search.cem import CEM, ONE_SETTING, RESTART_AFTER, CEMConfig
 from leaps.search.leaps import IN_A_ROW
 from leaps.search.random_search import RandomConfig, RandomSearch
@@ -62,7 +61,7 @@ def worlds_for(program: str, seed: int, count: int = WORLDS) -> Worlds:
     Where too few of those drawn are so, the others come last.
     """
     pool = random_worlds(count * POOL, seed, wall_density=WALL_DENSITY)
-    compiled = compile_karel(LANGUAGE.batch([encode(program)]), branches=True)
+    compiled = KAREL.compile(LANGUAGE.batch([KAREL.read(program)]), branches=True)
     rollouts = run(compiled, pool, HORIZON)
     assert rollouts.covered is not None
     halted = rollouts.outcome[0] == Outcome.HALTED
@@ -95,7 +94,7 @@ class _Likeness:
     def wanted(self, count: int) -> Rollouts:
         """The rollouts of the given program, as often as there are points."""
         if count not in self._wanted:
-            programs = compile_programs([self.program] * count)
+            programs = KAREL.compile([self.program] * count)
             self._wanted[count] = run(programs, self.worlds, HORIZON, want_actions=True)
         return self._wanted[count]
 
@@ -103,7 +102,7 @@ class _Likeness:
         """Points [count, dimensions] → programs [count, length] and their R_mat [count]."""
         self.evaluations += len(points)
         tokens = self.space.decode(points)
-        found = run(compile_karel(tokens), self.worlds, HORIZON, want_actions=True)
+        found = run(KAREL.compile(tokens), self.worlds, HORIZON, want_actions=True)
         return tokens, np.asarray(match(found, self.wanted(len(points))).mean(axis=1))
 
 

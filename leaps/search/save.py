@@ -3,11 +3,8 @@
 import json
 from pathlib import Path
 
-from leaps.dsl.text import parse, to_indented
-from leaps.evaluate import compile_programs, evaluate
+from leaps.dsl.text import to_indented
 from leaps.files import write_atomically
-from leaps.karel.draw import frames_of_program, save_gif
-from leaps.karel.world import LANGUAGE
 from leaps.search.solve import Solution
 
 PROGRAM_FILE, RESULT_FILE, HISTORY_FILE, ROLLOUT_FILE = (
@@ -29,13 +26,14 @@ def make_folder(folder: Path) -> None:
 def save_solution(solution: Solution, folder: Path) -> None:
     """Write the folder; the program first, as all else can be made again from it."""
     folder.mkdir(parents=True, exist_ok=True)
-    program = parse(solution.program, LANGUAGE)
+    program = solution.task.domain.parse(solution.program)
     write_atomically(folder / PROGRAM_FILE, (to_indented(program) + "\n").encode())
     write_atomically(folder / RESULT_FILE, (json.dumps(solution.summary(), indent=2) + "\n").encode())
     lines = "".join(json.dumps(row) + "\n" for row in solution.history)
     write_atomically(folder / HISTORY_FILE, lines.encode())
-    shown = evaluate(program, solution.task, episodes=1, seed=solution.config.seed, size=solution.config.size)
-    task = shown.task
-    compiled = compile_programs(program, calls=task.calls)
-    frames = frames_of_program(shown.worlds.world(0), compiled, task.horizon(shown.size), task.hooks)
-    save_gif(frames, folder / ROLLOUT_FILE)
+    task = solution.task
+    task.film(
+        task.compile(program),
+        task.worlds(1, solution.config.seed, solution.config.size),
+        folder / ROLLOUT_FILE,
+    )

@@ -7,8 +7,8 @@ and holds more often in worlds of another size.
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.dsl.language import Language
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
-from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.objective import Objective
 
 MOVES = {
@@ -28,31 +28,33 @@ REPEAT_COST = 4
 """tokens that a REPEAT counts as on top of its own: its number fits one size of world, where a WHILE looks"""
 
 
-def costs(programs: NDArray[np.uint8]) -> NDArray[np.int64]:
+def costs(programs: NDArray[np.uint8], language: Language) -> NDArray[np.int64]:
     """[n] how much there is to read: tokens, and some more for each REPEAT."""
-    repeats = (programs == LANGUAGE.ids["REPEAT"]).sum(axis=1)
-    return np.asarray((programs != LANGUAGE.pad).sum(axis=1) + REPEAT_COST * repeats)
+    repeats = (programs == language.ids["REPEAT"]).sum(axis=1)
+    return np.asarray((programs != language.pad).sum(axis=1) + REPEAT_COST * repeats)
 
 
 def simplify(program: NDArray[np.uint8], objective: Objective, seed: int) -> NDArray[np.uint8]:
     """Look for a simpler program that is no worse on the objective's worlds."""
     limits = Limits(length=len(program), in_a_row=len(program))
-    neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, MOVES, seed)
+    domain = objective.task.domain
+    language = domain.language
+    neighbourhood = Neighbourhood(language, domain.programs, limits, MOVES, seed)
     score = float(objective.scores(program[None])[0])
-    cost = lowest = int(costs(program[None])[0])
+    cost = lowest = int(costs(program[None], language)[0])
     simplest, patience = program, PATIENCE
     while patience > 0:
         patience -= 1
         drawn, _ = neighbourhood.draw(program[None], BATCH)
-        drawn = drawn[(costs(drawn) <= cost) & (drawn != program).any(axis=1)]
+        drawn = drawn[(costs(drawn, language) <= cost) & (drawn != program).any(axis=1)]
         if len(drawn) == 0:
             continue
         scores = objective.scores(drawn, program)
         kept = drawn[scores >= score - 1e-9]
         if len(kept) == 0:
             continue
-        program = kept[int(costs(kept).argmin())]
-        cost = int(costs(program[None])[0])
+        program = kept[int(costs(kept, language).argmin())]
+        cost = int(costs(program[None], language)[0])
         if cost < lowest:
             simplest, lowest, patience = program, cost, PATIENCE
     return simplest

@@ -3,25 +3,23 @@
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Episodes, Size, Task, size_text
 from leaps.dsl.mask import SHORTEST
-from leaps.dsl.syntax import Program, tokens_of
-from leaps.dsl.text import parse
+from leaps.dsl.syntax import Program
 from leaps.embedding.fast_decoder import LONGEST
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn, evaluate
-from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search.methods import METHODS, Method, Setting, get_method
-from leaps.search.objective import PERFECT, Objective
+from leaps.search.objective import Objective, perfect
 from leaps.search.search import Programs, Scores, Search, State
-from leaps.search.trial import Size, Trial, worst
-from leaps.tasks import Task, get
-from leaps.tasks.task import size_text
+from leaps.search.trial import Trial, worst
+from leaps.tasks import get
 
 CHECK_EVERY = 10_000
 """evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
@@ -47,7 +45,8 @@ class SolveConfig:
     budget: int | None = None
     """evaluations; the method's own if not given"""
     size: Size | None = None
-    space: str = "leaps"
+    space: str | None = None
+    """a program space for searches that need one; the domain's own if not given"""
     max_length: int = 45
     """tokens of the longest program"""
     worlds: int | None = None
@@ -68,11 +67,9 @@ class SolveConfig:
             raise ValueError(f"also: expected sizes such as [(16, 16)], found {also!r}")
         object.__setattr__(self, "also", tuple(_pair(size, "also") for size in also))
         method = get_method(self.method)
-        if self.origin is not None:
-            if not method.repairs:
-                known = ", ".join(name for name, other in METHODS.items() if other.repairs)
-                raise ValueError(f"{self.method} can't stay close to a program; expected {known}")
-            parse(self.origin, LANGUAGE)
+        if self.origin is not None and not method.repairs:
+            known = ", ".join(name for name, other in METHODS.items() if other.repairs)
+            raise ValueError(f"{self.method} can't stay close to a program; expected {known}")
         for name, least in (
             ("budget", 1),
             ("worlds", 1),
@@ -158,7 +155,7 @@ class Solution:
     def solved(self) -> bool:
         """Whether the program is perfect in all worlds that it was judged in, be they all or draws."""
         lowest = [judged.lowest for judged in self.judged]
-        return min([self.unseen_return, *self.elsewhere.values(), *lowest]) >= PERFECT
+        return min([self.unseen_return, *self.elsewhere.values(), *lowest]) >= perfect(self.task)
 
     def summary(self) -> dict[str, Any]:
         return {
@@ -191,8 +188,9 @@ class Run:
     """A search at work."""
 
     def __init__(self, config: SolveConfig, task: Task | None = None) -> None:
-        self.config = config
-        self.task = task or get(config.task)
+        self.task: Task = task or get(config.task)
+        self.domain = self.task.domain
+        self.config = config if config.space else replace(config, space=self.domain.space)
         self.method: Method = get_method(config.method)
         self.sizes = tuple(self.task.check_size(size) for size in (config.size, *config.also))
         """that of the search first, and all others"""
@@ -205,15 +203,15 @@ class Run:
         count = config.worlds or self.method.worlds
         first, *others = (self.task.worlds(count, _SEARCH + config.seed, size) for size in self.sizes)
         self.objective = Objective(self.task, first, tuple(others))
-        self.origin = (
-            None if config.origin is None else LANGUAGE.encode(tokens_of(parse(config.origin, LANGUAGE)))
-        )
+        self.origin = None if config.origin is None else self.domain.read(self.domain.parse(config.origin))
         self.search = self.method.build(
             Setting(
+                self.domain,
                 self.task.variant_of or self.task.name,
-                config.space,
+                self.config.space,
                 config.seed,
                 config.max_length,
+                perfect(self.task),
                 self.origin,
                 config.edits,
             )
@@ -265,10 +263,10 @@ class Run:
         self._note(tried[top], float(scores[top]))
         if self.method.counterexamples:
             assert self.best is not None
-            if self.best[0] >= PERFECT or self._asked >= self._next_check:
+            if self.best[0] >= perfect(self.task) or self._asked >= self._next_check:
                 self._check()
         elif self.method.until_perfect:
-            self.solved = bool(scores[top] >= PERFECT)
+            self.solved = bool(scores[top] >= perfect(self.task))
         assert self.best is not None
         return Step(
             self.config.seed,
@@ -311,7 +309,7 @@ class Run:
                 "rollouts": self.objective.rollouts,
                 "score": score,
                 "worlds": self.objective.count,
-                "program": _text(program),
+                "program": self.domain.text(program),
             }
         )
 
@@ -327,18 +325,18 @@ class Run:
         assert self.best is not None
         self._next_check = self._asked + CHECK_EVERY
         score, program = self.best
-        perfect, breaking = True, list[Worlds]()
+        flawless, breaking = True, list[Episodes]()
         for batch in self.objective.batches:
             fresh, returns = self.trial.check(program, batch.size, self.objective)
-            if returns.mean() >= PERFECT:
+            if returns.mean() >= perfect(self.task):
                 continue
-            perfect = False
+            flawless = False
             if self.config.also:  # what it is believed to earn at this size
                 score = float(self.objective.returns(program[None], batch).mean())
-            enough = score < PERFECT and batch.count >= MOST_WORLDS
+            enough = score < perfect(self.task) and batch.count >= MOST_WORLDS
             if returns.mean() < score and not enough:
                 breaking.append(worst(fresh, returns))
-        self.solved = perfect
+        self.solved = flawless
         if not breaking:
             return
         for worlds in breaking:
@@ -360,7 +358,7 @@ class Run:
 
     def _evaluations_to(self, program: NDArray[np.uint8]) -> int:
         """Evaluations after which a program was first scored, or became the search's answer."""
-        text = _text(program)
+        text = self.domain.text(program)
         known = [entry["evaluations"] for entry in self.history if entry["program"] == text]
         first = self.first_scored.get(program.tobytes())
         return min([*known, *([] if first is None else [first])], default=self.objective.evaluations)
@@ -398,7 +396,7 @@ class Run:
         self.trial.drawn = state["drawn"]
         like = self.objective.worlds
         first, *others = (
-            Worlds(*(np.array(batch[name], getattr(like, name).dtype) for name in like._fields))
+            type(like)(*(np.array(batch[name], getattr(like, name).dtype) for name in like._fields))
             for batch in state["worlds"]
         )
         self.objective = Objective(self.task, first, tuple(others), state["evaluations"], state["rollouts"])
@@ -428,10 +426,10 @@ class Run:
         return Solution(
             self.config,
             self.task,
-            _text(program),
+            self.domain.text(program),
             search_return,
             judged[0].mean,
-            _text(found),
+            self.domain.text(found),
             evaluations,
             budget_spent,
             rollouts,
@@ -465,10 +463,6 @@ def returns_by_size(config: SolveConfig, judged: tuple[ExpectedReturn, ...]) -> 
     return {size_text(size): one.mean for size, one in zip(config.also, judged[1:], strict=True)}
 
 
-def _text(program: NDArray[np.uint8]) -> str:
-    return " ".join(LANGUAGE.decode(program))
-
-
 def work(run: Run, listener: Listener = id) -> Solution:
     """Run a search to its end. Interrupted (KeyboardInterrupt), it returns the best so far."""
     interrupted = False
@@ -485,7 +479,7 @@ def work(run: Run, listener: Listener = id) -> Solution:
     except ValueError as error:  # a task's value that is no number, say
         if run.best is None:
             raise
-        raise ValueError(f"{error}. The best program before that: {_text(run.best[1])}") from None
+        raise ValueError(f"{error}. The best program before that: {run.domain.text(run.best[1])}") from None
 
 
 def solve(
@@ -506,6 +500,6 @@ def solve(
         if settings or (method, seed) != ("ladder", 0):
             raise ValueError("a configuration says all: expected no other settings beside it")
         return work(Run(task), listener)
-    if isinstance(task, Task):
-        return work(Run(SolveConfig(task.name, method, seed, **settings), task), listener)
-    return work(Run(SolveConfig(task, method, seed, **settings)), listener)
+    if isinstance(task, str):
+        return work(Run(SolveConfig(task, method, seed, **settings)), listener)
+    return work(Run(SolveConfig(task.name, method, seed, **settings), task), listener)

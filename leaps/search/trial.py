@@ -5,20 +5,18 @@ than another may be lucky.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.karel.world import Worlds
+from leaps.domain import Episodes, Size, Task
 from leaps.search.near import return_to_origin
-from leaps.search.objective import PERFECT, Objective
+from leaps.search.objective import Objective, perfect
 from leaps.search.simplify import simplify
-from leaps.tasks import Task
 
 Tokens = NDArray[np.uint8]
 """[length] a program"""
-Size = tuple[int, int]
-"""height and width"""
 
 CHECKED = 1000
 """fresh worlds on which a good program is checked"""
@@ -45,21 +43,23 @@ class Trial:
         self.drawn = 0
         """worlds so far"""
 
-    def fresh(self, count: int, size: Size | None = None) -> Worlds:
+    def fresh(self, count: int, size: Size | None = None) -> Any:
         first = self.drawn
         self.drawn += count
         return self.task.worlds(count, self.seed, size or self.sizes[0], first=first)
 
-    def _many(self, size: Size, times: int = 1) -> Worlds:
+    def _many(self, size: Size, times: int = 1) -> Episodes:
         """As many fresh worlds as are worth a check, or several."""
         return self.fresh(times * (CHECKED if size == self.sizes[0] else CHECKED_ELSEWHERE), size)
 
-    def check(self, program: Tokens, size: Size, objective: Objective) -> tuple[Worlds, NDArray[np.float64]]:
+    def check(
+        self, program: Tokens, size: Size, objective: Objective
+    ) -> tuple[Episodes, NDArray[np.float64]]:
         """Draw fresh worlds until the program fails on some: the last of them, and what it earns there."""
         for _ in range(CHECKS):
             worlds = self._many(size)
             returns = objective.returns(program[None], worlds)[0]
-            if returns.mean() < PERFECT:
+            if returns.mean() < perfect(self.task):
                 break
         return worlds, returns
 
@@ -83,7 +83,7 @@ class Trial:
         """Shorten a program, or take back edits of its origin, and believe that it is as good only if many
         fresh worlds agree.
         """
-        more = Worlds.join([objective.worlds, self.fresh(SIMPLIFIED_ON)])
+        more = objective.worlds.join([objective.worlds, self.fresh(SIMPLIFIED_ON)])
         walked = Objective(self.task, more, objective.elsewhere)
         try:
             return self._simplified(program, walked, objective, origin, seed)
@@ -109,6 +109,6 @@ class Trial:
         return program
 
 
-def worst(worlds: Worlds, returns: NDArray[np.float64]) -> Worlds:
+def worst(worlds: Episodes, returns: NDArray[np.float64]) -> Episodes:
     """The worlds in which least was earned, ADDED at most; in their order, where equal."""
     return worlds.take(np.argsort(returns, kind="stable")[:ADDED])

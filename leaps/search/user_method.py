@@ -15,9 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.evaluate import encode
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE
+from leaps.domain import Domain
 from leaps.search.search import Answer, Programs, Scores, State
 from leaps.user_code import import_file, lines_of, pointed_at
 
@@ -29,12 +27,15 @@ _SHOWN = 80
 class UserSearch:
     """A user's search, checked at every call: mistakes are reported with the user's file and line."""
 
-    def __init__(self, search: Any, file: str, max_length: int = 45, made_by: Any = None) -> None:
+    def __init__(
+        self, search: Any, file: str, domain: Domain, max_length: int = 45, made_by: Any = None
+    ) -> None:
         """made_by: the class or function that made the search, whose line is reported if no other is known.
 
         max_length: tokens of the longest program that it may ask about.
         """
         self.search, self.file, self.max_length, self.made_by = search, _full(file), max_length, made_by
+        self.domain = domain
         self.asked: int | None = None
         """programs whose scores are due; None: `ask` is next"""
         needed = (*_NEEDED, "restore") if hasattr(search, "state") else _NEEDED
@@ -138,19 +139,19 @@ class UserSearch:
     def _tokens(self, found: Any, name: str) -> Programs:
         """[n, max_length] programs, which came as texts or as token ids."""
         if isinstance(found, list | tuple) and found and all(isinstance(item, str) for item in found):
-            found = LANGUAGE.batch([self._read(text, name) for text in found])
+            found = self.domain.language.batch([self._read(text, name) for text in found])
         if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype != np.uint8 or len(found) == 0:
             seen = f"{found.dtype}{list(found.shape)}" if isinstance(found, np.ndarray) else _short(found)
             self._wrong(
                 name, f"expected a list of program texts, or token ids uint8[programs, length], found {seen}"
             )
-        legal = np.asarray((found < len(LANGUAGE.tokens)).all(axis=1))
-        legal[legal] = compile_karel(found[legal]).entry >= 0
+        legal = np.asarray((found < len(self.domain.language.tokens)).all(axis=1))
+        legal[legal] = self.domain.compile(found[legal]).entry >= 0
         if not legal.all():
             row = int(np.argmin(legal))
             self._wrong(name, f"row {row} of {len(found)} is not a program: {found[row].tolist()}")
-        if (found[:, self.max_length :] != LANGUAGE.pad).any():
-            longest = int((found != LANGUAGE.pad).sum(axis=1).max())
+        if (found[:, self.max_length :] != self.domain.language.pad).any():
+            longest = int((found != self.domain.language.pad).sum(axis=1).max())
             self._wrong(
                 name, f"expected programs of at most {self.max_length} tokens, found one of {longest}"
             )
@@ -158,7 +159,7 @@ class UserSearch:
 
     def _padded(self, found: Programs) -> Programs:
         """A copy in rows of the same length throughout a search, whatever length they came in."""
-        out = np.full((len(found), self.max_length), LANGUAGE.pad, np.uint8)
+        out = np.full((len(found), self.max_length), self.domain.language.pad, np.uint8)
         out[:, : found.shape[1]] = found[:, : self.max_length]
         return out
 
@@ -171,10 +172,10 @@ class UserSearch:
 
     def _read(self, text: str, name: str) -> NDArray[np.uint8]:
         try:
-            tokens = encode(text)
+            tokens = self.domain.read(text)
         except ValueError as error:
             self._wrong(name, f"not a program: {error}")
-        if len(tokens) == 0 or compile_karel(tokens[None]).entry[0] < 0:
+        if len(tokens) == 0 or self.domain.compile(tokens[None]).entry[0] < 0:
             self._wrong(name, f"not a program: {text!r}")
         return tokens
 
@@ -255,6 +256,6 @@ def checked(build: Callable[[Any], Any], file: str) -> Callable[[Any], UserSearc
                 f"{where}: {type(error).__name__}: {error}; it is called with one argument, the Setting of "
                 "the search"
             ) from error
-        return UserSearch(search, full, setting.max_length, build)
+        return UserSearch(search, full, setting.domain, setting.max_length, build)
 
     return wrapped

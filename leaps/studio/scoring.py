@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from leaps.domain import Outcome
 from leaps.dsl.edit import edit_distance
-from leaps.evaluate import Evaluation, compile_programs, evaluate
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE
+from leaps.evaluate import Evaluation, evaluate
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.studio.requests import EPISODES, Fields
 from leaps.studio.spans import Reading, read
 from leaps.tasks import Task
@@ -60,7 +60,7 @@ class Scoring:
     def parts(self, give_way: Callable[[], object]) -> Iterator[Evaluation]:
         """Evaluate in parts that don't take long: a world is the same whoever is drawn beside it."""
         assert self.reading.tree is not None
-        compiled = compile_programs(self.reading.tree, calls=self.task.calls)
+        compiled = KAREL.compile(self.reading.tree, calls=self.task.calls)
         most = max(1, PART // self.task.horizon(self.size))
         for first in range(0, self.episodes, most):
             if first:

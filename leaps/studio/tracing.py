@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Outcome
 from leaps.dsl.syntax import Block, Program, blocks, head_tokens, walk
-from leaps.evaluate import compile_programs
 from leaps.jit import jit
 from leaps.karel.executor import Hooks, no_task, react_at, run, value_at
-from leaps.karel.interpreter import CallLimitError, Calls, Conditional, Outcome, StuckError, actions_of
+from leaps.karel.interpreter import CallLimitError, Calls, Conditional, StuckError, actions_of
 from leaps.karel.physics import CODES, TRUTH, act, perceive, strides
-from leaps.karel.world import EXIT, LANGUAGE, WALL, World, Worlds, flat_pose, set_pose
+from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World, Worlds, flat_pose, set_pose
 from leaps.studio.requests import WORLDS, Fields, RequestError, fitting, playable
 from leaps.studio.scoring import OUTCOMES
 from leaps.studio.spans import Reading, kind_of, read
@@ -88,7 +88,7 @@ class Rollout:
     def actions(self) -> tuple[NDArray[np.uint8], Outcome, float | None]:
         """What is done, how it ends, and what it is worth."""
         rollouts = run(
-            compile_programs(self.reading.program, calls=self.calls),
+            KAREL.compile(self.reading.program, calls=self.calls),
             Worlds.stack([self.world]),
             self.horizon,
             self.hooks,

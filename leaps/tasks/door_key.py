@@ -17,10 +17,11 @@ up, costs 1 and ends it.
 
 import numpy as np
 
+from leaps.domain import States
 from leaps.karel.physics import PICKED, PUT
 from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
-from leaps.tasks.states import States, can_list, combinations, empty_rooms, equally_likely
+from leaps.tasks.states import can_list, combinations, empty_rooms, equally_likely
 from leaps.tasks.task import Task
 
 DOOR_ROWS = (2, 3)

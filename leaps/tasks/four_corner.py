@@ -11,9 +11,10 @@ share of corners that hold exactly one marker, or nothing if a marker lies anywh
     # # # # # #
 """
 
+from leaps.domain import States
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream
-from leaps.tasks.states import States, karel_in
+from leaps.tasks.states import karel_in
 from leaps.tasks.task import Task
 
 

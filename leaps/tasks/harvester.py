@@ -18,9 +18,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from leaps.domain import States
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream, uniform
-from leaps.tasks.states import States, can_list, combinations, empty_rooms, equally_likely, subsets
+from leaps.tasks.states import can_list, combinations, empty_rooms, equally_likely, subsets
 from leaps.tasks.task import Task
 
 

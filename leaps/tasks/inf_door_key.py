@@ -19,11 +19,12 @@ All other puts change nothing. A pick that is not the next step only takes the m
 ends after 99 steps, with 0.99, and subtracts 0.0001 for every action, as `inf-door-key~cost` does.
 """
 
+from leaps.domain import size_text
 from leaps.jit import jit
 from leaps.karel.physics import PICKED, PUT
 from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
-from leaps.tasks.task import LONG, Task, size_text
+from leaps.tasks.task import LONG, Task
 
 STEPS_WANTED = 100
 ROOMS = 4

@@ -25,10 +25,11 @@ from functools import cache
 
 import numpy as np
 
+from leaps.domain import States
 from leaps.jit import jit
 from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
-from leaps.tasks.states import States, can_list, empty_rooms
+from leaps.tasks.states import can_list, empty_rooms
 from leaps.tasks.task import Task, nothing_more
 
 MOST_LATTICE_CELLS = 16

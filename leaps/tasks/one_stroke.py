@@ -11,10 +11,11 @@ of all but the last, which needn't be. When they all have been, the rollout ends
     # # # # # #
 """
 
+from leaps.domain import States
 from leaps.karel.physics import MOVED
 from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below
-from leaps.tasks.states import States, karel_in
+from leaps.tasks.states import karel_in
 from leaps.tasks.task import Task
 
 LEFT, TO_LEAVE, MEMORY = range(3)

@@ -12,10 +12,11 @@ costs 1 and ends it.
     # # # # # # #
 """
 
+from leaps.domain import States
 from leaps.karel.physics import PICKED, PUT
 from leaps.karel.world import EAST, FLOOR, World, clear, place_karel
 from leaps.randomness import Stream, below
-from leaps.tasks.states import States, karel_in
+from leaps.tasks.states import karel_in
 from leaps.tasks.task import Task
 
 SEEDED, LOST, CELLS, MEMORY = range(4)

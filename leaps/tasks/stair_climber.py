@@ -24,11 +24,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from leaps.domain import States
 from leaps.jit import jit
 from leaps.karel.physics import EVENTS
 from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
-from leaps.tasks.states import States, can_list
+from leaps.tasks.states import can_list
 from leaps.tasks.task import Task
 
 

@@ -5,25 +5,17 @@ mean over the list, with no sampling error (`leaps.evaluate`).
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import States
 from leaps.karel.world import EAST, FLOOR, WALL, Worlds
 
 MOST_STATES = 1_000_000
 """longest list"""
 MOST_CELLS = 100_000_000
 """cells of all listed worlds together, which take two bytes each"""
-
-
-class States(NamedTuple):
-    """Initial states and the probability of each. Probabilities are positive and sum to 1."""
-
-    worlds: Worlds
-    weights: NDArray[np.float64]
-    """[worlds]"""
 
 
 def can_list(count: int, size: tuple[int, int]) -> bool:

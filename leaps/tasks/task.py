@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from numbers import Real
+from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -17,18 +18,18 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from leaps.dsl.compiler import check_calls
+from leaps.domain import Domain, Programs, Rollouts, States, size_text
+from leaps.dsl.compiler import Compiled, check_calls
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
 from leaps.jit import address_of, function_at, is_ours, jit
-from leaps.karel.executor import LONGEST, REACT_TYPE, VALUE_TYPE, Hooks
+from leaps.karel.executor import GRAIN, LONGEST, REACT_TYPE, VALUE_TYPE, Hooks, run
 from leaps.karel.interpreter import Run
 from leaps.karel.physics import EVENTS
-from leaps.karel.world import LANGUAGE, WORLD_TYPE, World, Worlds, world_at
+from leaps.karel.world import KAREL, LANGUAGE, WORLD_TYPE, World, Worlds, world_at
 from leaps.parallel import share
 from leaps.randomness import Stream, scramble, seed_stream
 from leaps.tasks.flaws import SOUND, find_flaw, flaw_of, guarded_reaction, guarded_value
-from leaps.tasks.states import States
 
 STREAM_TYPE = types.Array(types.uint64, 1, "C")
 SAMPLE_TYPE = types.void(STREAM_TYPE, WORLD_TYPE)
@@ -227,6 +228,57 @@ class Task:
         if max(size) > LARGEST:
             raise ValueError(f"a world has at most {LARGEST} cells a side, found {size_text(size)}")
         return height, width
+
+    @property
+    def domain(self) -> Domain:
+        return KAREL
+
+    @property
+    def best(self) -> float:
+        """The highest return: 1 is perfect."""
+        return 1.0
+
+    def compile(self, programs: Programs) -> Compiled:
+        """Compile programs for this task, with its limit of calls if it has one."""
+        return KAREL.compile(programs, calls=self.calls)
+
+    def run(
+        self,
+        compiled: Compiled,
+        episodes: Worlds,
+        *,
+        horizon: int | None = None,
+        needed: NDArray[np.float64] | None = None,
+        want_actions: bool = False,
+        want_used: bool = False,
+        grain: int = GRAIN,
+    ) -> Rollouts:
+        """Run every program in every world; see `leaps.domain.Task`. horizon: in place of the task's own."""
+        if compiled.limit != (self.calls or 0):
+            raise ValueError(
+                f"{self.name}: expected programs compiled with calls={self.calls}, "
+                f"found {compiled.limit or None}"
+            )
+        rollouts = run(
+            compiled,
+            episodes,
+            self.horizon(episodes.size) if horizon is None else horizon,
+            self.hooks,
+            needed=needed,
+            want_actions=want_actions,
+            want_used=want_used,
+            grain=grain,
+        )
+        assert rollouts.returns is not None
+        self.check_values(rollouts.returns)
+        return rollouts
+
+    def film(self, compiled: Compiled, episodes: Worlds, file: Path) -> None:
+        """Save the first program's rollout in the first world as a GIF."""
+        from leaps.karel.draw import frames_of_program, save_gif
+
+        horizon = self.horizon(episodes.size)
+        save_gif(frames_of_program(episodes.world(0), compiled, horizon, self.hooks), file)
 
     def check_values(self, values: NDArray[np.float64]) -> None:
         """Refuse what no state can be worth."""
@@ -469,11 +521,6 @@ def _check_worlds(task: Task, worlds: Worlds) -> None:
             task.check_world(worlds.world(index))
         except ValueError as error:
             raise ValueError(f"{error} (world {index} of the listing)") from None
-
-
-def size_text(size: tuple[int, int]) -> str:
-    """As people write it."""
-    return f"{size[0]}x{size[1]}"
 
 
 def _check_seed(seed: int) -> None:

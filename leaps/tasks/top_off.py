@@ -19,10 +19,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from leaps.domain import States
 from leaps.jit import jit
 from leaps.karel.world import EAST, World, clear, place_karel
 from leaps.randomness import Stream, uniform
-from leaps.tasks.states import States, can_list, empty_rooms, subsets
+from leaps.tasks.states import can_list, empty_rooms, subsets
 from leaps.tasks.task import Task
 
 MARKER_DENSITY = 0.25

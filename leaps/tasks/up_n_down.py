@@ -20,11 +20,12 @@ has no lower bound; and 0.0001 is subtracted for every action, as in `up-n-down~
 
 import numpy as np
 
+from leaps.domain import size_text
 from leaps.jit import jit
 from leaps.karel.physics import MOVED
 from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
 from leaps.randomness import Stream, below, draw, seed_stream
-from leaps.tasks.task import LONG, Task, size_text
+from leaps.tasks.task import LONG, Task
 
 GOALS = 100
 COST = 0.0005

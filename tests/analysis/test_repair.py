@@ -233,7 +233,7 @@ def test_a_configuration_is_refused_before_a_search_begins() -> None:
         ({"origin": "DEF run m( move"}, "token 4: the program ends here"),
     ):
         with pytest.raises(ValueError, match=said):
-            SolveConfig(**{"task": "maze", "origin": MAZE, **settings})  # type: ignore[arg-type]
+            Run(SolveConfig(**{"task": "maze", "origin": MAZE, **settings}))  # type: ignore[arg-type]
 
 
 # What is told

@@ -26,8 +26,8 @@ from leaps.baselines.hrl import (
 from leaps.baselines.policies import load_policy
 from leaps.baselines.skills import END, Actions, SkillDecoder, Skills, SkillsConfig, lengths_of
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Training
-from leaps.evaluate import evaluate_policy
 from leaps.karel.world import MOVE
+from leaps.policy import evaluate_policy
 from leaps.simulation import Observation, Simulation
 from leaps.tasks import get
 from leaps.tensors import metadata, read_about

@@ -20,8 +20,8 @@ from leaps.baselines.policies import load_policy
 from leaps.baselines.ppo import LAST_ACTION, LastActionConfig, PPOTrainer
 from leaps.baselines.train import BaselineConfig
 from leaps.baselines.vec_env import KarelVecEnv
-from leaps.evaluate import evaluate_policy
 from leaps.karel.world import MOVE, TURN_LEFT
+from leaps.policy import evaluate_policy
 from leaps.tasks import get
 from tests.baselines.corridor import CORRIDOR, LENGTH
 

@@ -14,8 +14,9 @@ from leaps.baselines.ppo import PPOConfig, PPOTrainer
 from leaps.baselines.train import BaselineConfig, Training
 from leaps.baselines.viper import VIPERConfig
 from leaps.dsl.text import parse, to_line
-from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
+from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.karel.world import LANGUAGE
+from leaps.policy import evaluate_policy
 from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
 from leaps.settings import changed
 

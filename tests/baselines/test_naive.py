@@ -24,8 +24,8 @@ from leaps.baselines.naive import (
 )
 from leaps.behaviour import r_mat
 from leaps.embedding.model import previous_tokens
-from leaps.evaluate import compile_programs, encode, evaluate
-from leaps.karel.world import LANGUAGE, World, random_worlds
+from leaps.evaluate import evaluate
+from leaps.karel.world import KAREL, LANGUAGE, World, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import PAPER as PAPER_TASKS
 from leaps.tasks import get
@@ -66,7 +66,7 @@ def test_every_program_is_valid_and_fits(max_length: int) -> None:
     for program in programs:
         length = int((program != LANGUAGE.pad).sum())
         assert (program[length:] == LANGUAGE.pad).all()
-        compile_programs(" ".join(LANGUAGE.decode(program)))  # says what is wrong, if anything is
+        KAREL.compile(" ".join(LANGUAGE.decode(program)))  # says what is wrong, if anything is
 
 
 def test_programs_of_many_lengths_are_written() -> None:
@@ -325,7 +325,7 @@ PROGRAMS = (
 
 @pytest.mark.parametrize("name", ["top-off", "stair-climber"])
 def test_a_tasks_score_is_the_mean_return_and_counts_every_action(name: str) -> None:
-    tokens = LANGUAGE.batch([encode(program) for program in PROGRAMS])
+    tokens = LANGUAGE.batch([KAREL.read(program) for program in PROGRAMS])
     scores, steps = task_score(get(name), get(name).worlds(10, seed=4))(tokens)
     judged = evaluate(tokens, name, episodes=10, seed=4)
     assert scores.tolist() == judged.mean_return.tolist()
@@ -339,7 +339,7 @@ def worth_too_much(world: World, start: World) -> float:  # noqa: ARG001
 
 def test_a_tasks_values_are_looked_at() -> None:
     task = replace(get("maze"), name="rich", value=worth_too_much)
-    tokens = LANGUAGE.batch([encode(program) for program in PROGRAMS])
+    tokens = LANGUAGE.batch([KAREL.read(program) for program in PROGRAMS])
     with pytest.raises(ValueError, match="rich: a state's value must be at most 1"):
         task_score(task, get("maze").worlds(10, seed=4))(tokens)
 
@@ -347,9 +347,9 @@ def test_a_tasks_values_are_looked_at() -> None:
 def test_a_behaviours_score_is_r_mat() -> None:
     worlds = random_worlds(10, seed=4)
     wanted = TEST_PROGRAMS["WHILE"]
-    tokens = LANGUAGE.batch([encode(program) for program in (wanted, *PROGRAMS)])
+    tokens = LANGUAGE.batch([KAREL.read(program) for program in (wanted, *PROGRAMS)])
     scores, steps = behaviour_score(wanted, worlds)(tokens)
-    assert scores.tolist() == r_mat(compile_programs(tokens), compile_programs([wanted] * 4), worlds).tolist()
+    assert scores.tolist() == r_mat(KAREL.compile(tokens), KAREL.compile([wanted] * 4), worlds).tolist()
     assert scores[0] == 1.0
     assert scores[1:].max() < 1.0
     assert steps > 40
@@ -357,7 +357,7 @@ def test_a_behaviours_score_is_r_mat() -> None:
 
 def test_a_rollout_without_an_action_counts_as_a_step() -> None:
     """Otherwise a network that settles for doing nothing would never come to its end."""
-    idle = LANGUAGE.batch([encode("DEF run m( WHILE c( markersPresent c) w( pickMarker w) m)")])
+    idle = LANGUAGE.batch([KAREL.read("DEF run m( WHILE c( markersPresent c) w( pickMarker w) m)")])
     worlds = get("stair-climber").worlds(10, seed=0)
     assert task_score(get("stair-climber"), worlds)(idle)[1] == 10
 

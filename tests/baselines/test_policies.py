@@ -8,7 +8,7 @@ from safetensors.numpy import load_file, save_file
 from leaps.baselines.policies import load_origin, load_policy
 from leaps.baselines.ppo import LAST_ACTION, LastActionConfig, NeuralPolicy, PPOConfig, PPOTrainer
 from leaps.baselines.train import POLICY_FILE
-from leaps.evaluate import evaluate_policy
+from leaps.policy import evaluate_policy
 from leaps.tasks import get
 from leaps.tensors import metadata, read_about
 

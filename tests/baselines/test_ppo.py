@@ -16,7 +16,7 @@ from leaps.baselines.ppo import (
     PPOConfig,
     PPOTrainer,
 )
-from leaps.evaluate import evaluate_policy
+from leaps.policy import evaluate_policy
 from leaps.simulation import Simulation
 from leaps.tasks import get
 from tests.baselines.corridor import CORRIDOR

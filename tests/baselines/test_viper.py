@@ -30,10 +30,11 @@ from leaps.baselines.viper import (
     fit_tree,
     read_tree,
 )
-from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
+from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.karel.observe import MARKER_PLANE, PERCEIVED
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, TURN_RIGHT
+from leaps.policy import evaluate_policy
 from leaps.simulation import Arrays, Observation
 from leaps.tasks import Task, get
 from leaps.tensors import metadata, read_about

@@ -18,8 +18,8 @@ from leaps import parallel
 from leaps.behaviour import r_mat
 from leaps.cli.search import LiveView
 from leaps.dsl.text import parse, to_indented
-from leaps.evaluate import compile_programs, evaluate
-from leaps.karel.world import LANGUAGE, random_worlds
+from leaps.evaluate import evaluate
+from leaps.karel.world import KAREL, LANGUAGE, random_worlds
 from leaps.search.methods import METHODS
 from tests.cli.harness import Done, Leaps, assert_refused
 from tests.embedding.helpers import needs_shipped_weights
@@ -352,7 +352,7 @@ def test_the_behaviour_of_a_short_program_is_found(leaps: Leaps, program: str) -
     assert best["r_mat"] >= 0.9
     assert best["program"] == program
     worlds = random_worlds(10, best["seed"])
-    again = r_mat(compile_programs(best["found"]), compile_programs(program), worlds)
+    again = r_mat(KAREL.compile(best["found"]), KAREL.compile(program), worlds)
     assert best["r_mat"] == again[0]
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from leaps.cli import main
 from leaps.dataset import DataConfig, Dataset
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from tests.cli.harness import Leaps, assert_refused
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
@@ -131,7 +130,7 @@ def test_what_is_encoded_can_be_decoded(leaps: Leaps, folders: tuple[Path, Path]
         leaps("decode", name, "--space", training, "--json").json["programs"] for name in (file, as_json)
     ]
     assert programs[0] == programs[1]
-    assert compile_karel(LANGUAGE.encode(programs[0][0].split())[None]).entry[0] >= 0
+    assert KAREL.compile(LANGUAGE.encode(programs[0][0].split())[None]).entry[0] >= 0
 
 
 def test_a_decoded_program_keeps_to_its_length(

@@ -14,16 +14,13 @@ TRACES = Path(__file__).parent.parent / "golden" / "traces.jsonl"
 GOLDEN = tuple(json.loads(line)["program"] for line in TRACES.read_text().splitlines())
 """the texts of 1,200 programs that the authors' code ran"""
 
-HOOVER = Language(actions=("forward", "turn", "suck"), perceptions=("dirt", "bump"), max_repeat=3)
-"""a second domain: it shares no action and no perception with Karel"""
-HOOVER_PROGRAMS = ProgramDistribution(actions=(0.5, 0.25, 0.25), perceptions=(0.5, 0.5))
 
 MANY = Language(
     actions=("north", "east", "south"),
     perceptions=(*(f"p{i}" for i in range(64)), "notP3", "notP63"),
     opposites=(("notP3", "p3"), ("notP63", "p63")),
 )
-"""a third, with as many independent perceptions as there can be"""
+"""a language with as many independent perceptions as there can be"""
 
 
 def few_of_many(*numbers: int) -> ProgramDistribution:

@@ -28,7 +28,8 @@ from leaps.karel.interpreter import Calls, Conditional, StuckError, actions_of
 from leaps.karel.physics import CODES, FRONT_CLEAR, LEFT_CLEAR, MARKERS, TRUTH
 from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.parallel import set_threads
-from tests.dsl.helpers import GOLDEN, HOOVER, HOOVER_PROGRAMS, MANY, few_of_many, follow
+from tests.dsl.helpers import GOLDEN, MANY, few_of_many, follow
+from tests.hoover import HOOVER
 from tests.strategies import programs
 
 PAD = LANGUAGE.pad
@@ -427,7 +428,7 @@ def walked(program: Program, language: Language, perceived: list[int]) -> list[s
     [
         (MANY, few_of_many(0, 3, 17, 40, 63, 64, 65)),
         (MANY, few_of_many(*range(66))),
-        (HOOVER, HOOVER_PROGRAMS),
+        (HOOVER.language, HOOVER.programs),
         (LANGUAGE, PROGRAMS),
     ],
 )

@@ -15,7 +15,7 @@ from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import Block, Program, Repeat, blocks, head_tokens, tokens_of, walk
 from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from tests.dsl.helpers import HOOVER, HOOVER_PROGRAMS
+from tests.hoover import HOOVER
 from tests.strategies import programs
 
 
@@ -293,7 +293,7 @@ def test_a_long_programs_distances_are_exact_too() -> None:
     ("language", "rows"),
     [
         (LANGUAGE, sample_programs(LANGUAGE, PROGRAMS, 40, seed=3)),
-        (HOOVER, sample_programs(HOOVER, HOOVER_PROGRAMS, 40, seed=3)),
+        (HOOVER.language, sample_programs(HOOVER.language, HOOVER.programs, 40, seed=3)),
     ],
     ids=["Karel", "Hoover"],
 )
@@ -307,10 +307,10 @@ def test_programs_of_any_language_have_distances(language: Language, rows: NDArr
 
 def test_an_edit_of_another_languages_program_is_one() -> None:
     before, after = (
-        program(body, HOOVER)
+        program(body, HOOVER.language)
         for body in ("REPEAT R=3 r( suck forward r)", "WHILE c( not c( bump c) c) w( suck forward w)")
     )
-    assert edit_distance(before, after, HOOVER) == 1
+    assert edit_distance(before, after, HOOVER.language) == 1
 
 
 def test_counting_edits_changes_no_program() -> None:

@@ -10,7 +10,7 @@ from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import Action, Condition, If, Program, Repeat, While
 from leaps.dsl.text import ProgramError, parse, to_indented, to_line
 from leaps.karel.world import LANGUAGE
-from tests.dsl.helpers import HOOVER, HOOVER_PROGRAMS
+from tests.hoover import HOOVER
 
 VOCABULARY = (
     "DEF run m( m) move turnRight turnLeft pickMarker putMarker r( r) "
@@ -36,7 +36,7 @@ def test_a_tokens_id_is_its_position() -> None:
     assert [LANGUAGE.ids[token] for token in LANGUAGE.tokens] == list(range(51))
 
 
-@pytest.mark.parametrize("language", [LANGUAGE, HOOVER])
+@pytest.mark.parametrize("language", [LANGUAGE, HOOVER.language])
 def test_the_tokens_of_a_kind_stand_together(language: Language) -> None:
     first = language.first.tolist()
     for kind in Kind:
@@ -87,7 +87,7 @@ def test_a_batch_of_nothing_is_empty() -> None:
 
 
 def test_two_equal_languages_are_equal() -> None:
-    assert Language(HOOVER.actions, HOOVER.perceptions, 3) == HOOVER
+    assert Language(HOOVER.language.actions, HOOVER.language.perceptions, 3) == HOOVER.language
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_the_last_action_of_the_largest_language_compiles_to_its_number() -> Non
 
 def test_another_domains_program_is_read() -> None:
     loop = "WHILE c( not c( bump c) c) w( IF c( dirt c) i( suck i) forward w)"
-    assert parse(f"DEF run m( {loop} REPEAT R=3 r( turn r) m)", HOOVER) == Program(
+    assert parse(f"DEF run m( {loop} REPEAT R=3 r( turn r) m)", HOOVER.language) == Program(
         (
             While(
                 Condition("bump", negated=True), (If(Condition("dirt"), (Action("suck"),)), Action("forward"))
@@ -182,45 +182,51 @@ def test_another_domains_program_is_read() -> None:
 
 def test_another_domains_program_is_printed_as_it_was_read() -> None:
     text = "DEF run m( WHILE c( bump c) w( turn w) m)"
-    assert to_line(parse(text, HOOVER)) == text
+    assert to_line(parse(text, HOOVER.language)) == text
 
 
 def test_another_domains_errors_name_its_own_actions() -> None:
     with pytest.raises(ProgramError, match=r"expected an action \(forward, turn, suck\)"):
-        parse("DEF run m( m)", HOOVER)
+        parse("DEF run m( m)", HOOVER.language)
 
 
 def test_another_domain_does_not_know_karels_actions() -> None:
     with pytest.raises(ProgramError, match="'pickMarker' is not a token of this language"):
-        parse("DEF run m( pickMarker m)", HOOVER)
+        parse("DEF run m( pickMarker m)", HOOVER.language)
 
 
 def test_another_domains_repeat_has_its_own_limit() -> None:
     with pytest.raises(ProgramError, match="found 'R=4', expected R=0 to R=3"):
-        parse("DEF run m( REPEAT R=4 r( turn r) m)", HOOVER)
+        parse("DEF run m( REPEAT R=4 r( turn r) m)", HOOVER.language)
 
 
 def test_the_mask_offers_another_domains_actions() -> None:
-    mask = SyntaxMask(HOOVER, batch=1, max_length=5)
-    for token in HOOVER.encode(["DEF", "run", "m("]):
+    mask = SyntaxMask(HOOVER.language, batch=1, max_length=5)
+    for token in HOOVER.language.encode(["DEF", "run", "m("]):
         mask.advance(np.array([token]))
-    assert HOOVER.decode(np.flatnonzero(mask.allowed()[0])) == ["forward", "turn", "suck"]
+    assert HOOVER.language.decode(np.flatnonzero(mask.allowed()[0])) == ["forward", "turn", "suck"]
 
 
 def test_another_domains_random_programs_are_programs() -> None:
-    for row in sample_programs(HOOVER, HOOVER_PROGRAMS, 200, seed=0):
-        text = " ".join(HOOVER.decode(row))
-        assert to_line(parse(to_indented(parse(text, HOOVER)), HOOVER)) == text
+    for row in sample_programs(HOOVER.language, HOOVER.programs, 200, seed=0):
+        text = " ".join(HOOVER.language.decode(row))
+        assert to_line(parse(to_indented(parse(text, HOOVER.language)), HOOVER.language)) == text
 
 
 def test_another_domains_program_compiles_with_its_own_perceptions() -> None:
     text = "DEF run m( IF c( dirt c) i( suck i) WHILE c( bump c) w( IF c( dirt c) i( turn i) w) forward m)"
-    compiled = compile_tokens(HOOVER.encode(text.split())[None], HOOVER)
+    compiled = compile_tokens(HOOVER.language.encode(text.split())[None], HOOVER.language)
     nothing, dirt, bump, _both = (compiled.rows(0)[compiled.entry[0]] & OPERATION).tolist()
-    assert (nothing, dirt, bump) == (HOOVER.actions.index("forward"), HOOVER.actions.index("suck"), STUCK)
+    assert (nothing, dirt, bump) == (
+        HOOVER.language.actions.index("forward"),
+        HOOVER.language.actions.index("suck"),
+        STUCK,
+    )
 
 
 def test_another_domains_program_halts() -> None:
-    compiled = compile_tokens(HOOVER.encode(["DEF", "run", "m(", "turn", "m)"])[None], HOOVER)
+    compiled = compile_tokens(
+        HOOVER.language.encode(["DEF", "run", "m(", "turn", "m)"])[None], HOOVER.language
+    )
     after_turn = compiled.rows(0)[compiled.entry[0], 0] >> SHIFT
     assert compiled.rows(0)[after_turn].tolist() == [HALT] * 4

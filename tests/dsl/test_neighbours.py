@@ -31,9 +31,8 @@ from leaps.dsl.syntax import (
     walk,
 )
 from leaps.dsl.text import parse
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE, PROGRAMS
-from tests.dsl.helpers import HOOVER, HOOVER_PROGRAMS
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
+from tests.hoover import HOOVER
 from tests.strategies import programs
 
 ROOMY = Limits(length=150, nesting=10, in_a_row=20)
@@ -315,7 +314,7 @@ def test_a_neighbour_is_a_program_within_the_limits(move: Move, program: Program
         limits = Limits(length + more, depth + more, in_a_row + more)
         around = neighbourhood(move, limits=limits, seed=seed)
         out, moves = around.draw(row_of(program, limits.length)[None], 12)
-        assert (compile_karel(out).entry >= 0).all()
+        assert (KAREL.compile(out).entry >= 0).all()
         assert all(keeps(tree_of(row), limits) for row in out)
         assert set(moves.tolist()) <= {move, len(Move)}
 
@@ -327,7 +326,7 @@ def test_neighbours_of_neighbours_stay_programs_within_the_limits() -> None:
     walkers = around.fresh(60)
     for _ in range(40):
         walkers, moves = around.draw(walkers, len(walkers), walkers)
-        assert (compile_karel(walkers).entry >= 0).all()
+        assert (KAREL.compile(walkers).entry >= 0).all()
         assert (moves < len(Move)).all()
     trees = [tree_of(row) for row in walkers]
     assert all(keeps(tree, limits) for tree in trees)
@@ -350,9 +349,9 @@ def test_drawing_changes_no_program_that_was_given() -> None:
 
 
 def test_programs_of_another_language_have_neighbours_too() -> None:
-    around = Neighbourhood(HOOVER, HOOVER_PROGRAMS, Limits(), ALL, seed=0)
+    around = Neighbourhood(HOOVER.language, HOOVER.programs, Limits(), ALL, seed=0)
     out, moves = around.draw(around.fresh(50), 1000)
-    assert {tree_of(row, HOOVER) for row in out}
+    assert {tree_of(row, HOOVER.language) for row in out}
     assert set(moves.tolist()) >= set(Move)
 
 
@@ -524,7 +523,7 @@ def test_fresh_programs_are_programs_within_the_limits() -> None:
     limits = Limits(length=20, nesting=1, in_a_row=3)
     out = neighbourhood(Move.REPLACE, limits=limits).fresh(1000)
     assert out.shape == (1000, 20)
-    assert (compile_karel(out).entry >= 0).all()
+    assert (KAREL.compile(out).entry >= 0).all()
     sizes = [size_of(tree_of(row)) for row in different(out)]
     assert [max(column) for column in zip(*sizes, strict=True)] == [20, 1, 3]
 
@@ -592,5 +591,5 @@ def test_random_programs_have_neighbours_by_every_move() -> None:
     """As a search uses it: programs of the paper's distribution, the usual limits, all moves."""
     start = sample_programs(LANGUAGE, PROGRAMS, 500, seed=5, max_length=Limits().length)
     out, moves = neighbourhood(shares=ALL, limits=Limits()).draw(start, 5000)
-    assert (compile_karel(out).entry >= 0).all()
+    assert (KAREL.compile(out).entry >= 0).all()
     assert np.bincount(moves, minlength=len(Move))[: len(Move)].min() > 50

@@ -38,7 +38,8 @@ from leaps.dsl.syntax import (
 )
 from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from tests.dsl.helpers import GOLDEN, HOOVER, HOOVER_PROGRAMS
+from tests.dsl.helpers import GOLDEN
+from tests.hoover import HOOVER
 from tests.strategies import programs
 
 Node = tuple[int, int, int, int, int]
@@ -125,7 +126,9 @@ def test_the_nodes_of_real_programs_are_those_of_their_trees() -> None:
         assert nodes_of(row_of(text, 150)) == nodes_of_tree(parse(text, LANGUAGE))
 
 
-@pytest.mark.parametrize(("language", "distribution"), [(LANGUAGE, PROGRAMS), (HOOVER, HOOVER_PROGRAMS)])
+@pytest.mark.parametrize(
+    ("language", "distribution"), [(LANGUAGE, PROGRAMS), (HOOVER.language, HOOVER.programs)]
+)
 def test_the_nodes_of_random_programs_are_those_of_their_trees(
     language: Language, distribution: ProgramDistribution
 ) -> None:

@@ -11,9 +11,8 @@ from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.same import do_the_same
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import MAX_NESTING, Program, tokens_of
-from leaps.evaluate import compile_programs, encode
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.world import LANGUAGE, PROGRAMS, World, Worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, World, Worlds
 from leaps.tasks import TASKS
 from tests.dsl.helpers import MANY, few_of_many, follow
 from tests.strategies import programs, worlds
@@ -25,14 +24,14 @@ ROOM = World.parse("""
 
 
 def looked_up(text: str, world: World, horizon: int = 100) -> NDArray[np.bool_]:
-    used = run(compile_programs(text), Worlds.stack([world]), horizon, want_used=True).used
+    used = run(KAREL.compile(text), Worlds.stack([world]), horizon, want_used=True).used
     assert used is not None
     return used
 
 
 def proven(text: str, other: str, world: World = ROOM) -> bool:
     """Whether the other is known to do what the first does in the world."""
-    same, _ = do_the_same(compile_programs(text), 0, looked_up(text, world), compile_programs(other))
+    same, _ = do_the_same(KAREL.compile(text), 0, looked_up(text, world), KAREL.compile(other))
     return bool(same[0])
 
 
@@ -44,10 +43,10 @@ def test_what_is_proven_holds_in_every_world_that_was_tried(name: str) -> None:
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=2)
     count = 0
     for program in sample_programs(LANGUAGE, PROGRAMS, 60, seed=3, max_length=45):
-        compiled = compile_karel(program[None])
+        compiled = KAREL.compile(program[None])
         first = run(compiled, starts, 150, task.hooks, want_actions=True, want_used=True)
         drawn, _ = neighbourhood.draw(program[None], 60)
-        neighbours = compile_karel(drawn)
+        neighbours = KAREL.compile(drawn)
         assert first.used is not None
         same, used = do_the_same(compiled, 0, first.used, neighbours)
         others = run(neighbours, starts, 150, task.hooks, want_actions=True, want_used=True)
@@ -73,7 +72,7 @@ def test_nothing_is_proven_of_neighbours_that_differ(
     limits = Limits(length=len(tokens) + 20, nesting=MAX_NESTING)
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, dict.fromkeys(Move, 1.0), seed)
     drawn, _ = neighbourhood.draw(tokens[None], 40)
-    compiled, neighbours = compile_karel(tokens[None]), compile_karel(drawn)
+    compiled, neighbours = KAREL.compile(tokens[None]), KAREL.compile(drawn)
     first = run(compiled, starts, horizon, want_actions=True, want_used=True)
     others = run(neighbours, starts, horizon, want_actions=True)
     assert first.used is not None
@@ -87,7 +86,7 @@ def test_nothing_is_proven_of_neighbours_that_differ(
 @settings(max_examples=200)
 @given(programs, worlds(), st.integers(0, 60))
 def test_a_program_does_what_it_does(program: Program, world: World, horizon: int) -> None:
-    compiled = compile_programs(program)
+    compiled = KAREL.compile(program)
     used = run(compiled, Worlds.stack([world]), horizon, want_used=True).used
     assert used is not None
     same, again = do_the_same(compiled, 0, used, compiled)
@@ -169,19 +168,19 @@ def test_it_is_proven_for_the_worlds_that_were_tried_only() -> None:
 
 def test_one_of_a_batch_is_compared_with_all_of_another() -> None:
     texts = ["DEF run m( turnLeft m)", "DEF run m( WHILE c( frontIsClear c) w( move w) m)"]
-    batch = compile_programs(texts)
+    batch = KAREL.compile(texts)
     used = run(batch, Worlds.stack([ROOM]), 20, want_used=True).used
     assert used is not None
     for program in range(2):
-        same, _ = do_the_same(batch, program, used, compile_programs([*texts, texts[program]]))
+        same, _ = do_the_same(batch, program, used, KAREL.compile([*texts, texts[program]]))
         assert same.tolist() == [program == 0, program == 1, True]
 
 
 def test_what_is_no_program_does_nothing_the_same() -> None:
-    rows = LANGUAGE.batch([encode("DEF run m( move m)"), encode("DEF run m( m)")])
-    batch = compile_karel(rows)
+    rows = LANGUAGE.batch([KAREL.read("DEF run m( move m)"), KAREL.read("DEF run m( m)")])
+    batch = KAREL.compile(rows)
     assert batch.entry[1] == -1
-    same, _ = do_the_same(compile_karel(rows[:1]), 0, looked_up("DEF run m( move m)", ROOM), batch)
+    same, _ = do_the_same(KAREL.compile(rows[:1]), 0, looked_up("DEF run m( move m)", ROOM), batch)
     assert same.tolist() == [True, False]
 
 

@@ -10,8 +10,7 @@ from torch import Tensor
 from leaps.dataset import DataConfig, Dataset, make_dataset
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.embedding.space import SHIPPED, Space
-from leaps.evaluate import encode
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 
 CPU = torch.device("cpu")
 
@@ -63,7 +62,7 @@ def placed(space: ProgramSpace) -> ProgramSpace:
 
 def tokens_of(*programs: str, length: int | None = None) -> Tensor:
     """Programs as a batch of whole token rows, filled up with `<pad>`."""
-    rows = LANGUAGE.batch([encode(f"DEF run m( {text} m)") for text in programs], length)
+    rows = LANGUAGE.batch([KAREL.read(f"DEF run m( {text} m)") for text in programs], length)
     return torch.from_numpy(rows.astype(np.int64))
 
 

@@ -8,12 +8,13 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from leaps.dataset import DataConfig, Dataset, make_dataset
+from leaps.domain import Outcome
 from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX, build
 from leaps.embedding import batches
 from leaps.embedding.batches import Programs, RolloutBatch, Rollouts
 from leaps.embedding.model import END
-from leaps.karel.interpreter import Outcome, Run
+from leaps.karel.interpreter import Run
 from leaps.karel.world import LANGUAGE
 from tests.embedding.helpers import CPU, long_programs
 

@@ -7,8 +7,7 @@ from leaps import parallel
 from leaps.dsl.mask import SHORTEST
 from leaps.embedding.fast_decoder import LONGEST, FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from tests.embedding.helpers import placed
 
 SMALLEST = ModelConfig(latent=16, hidden=16, policy=False)
@@ -83,7 +82,7 @@ def test_programs_are_whole_and_no_longer_than_allowed(max_length: int) -> None:
     space, points = untrained(SMALL), draw(50, SMALL)
     found = FastDecoder(space).decode(points, max_length=max_length)
     assert found.shape == (50, max_length)
-    assert (compile_karel(found).entry >= 0).all()
+    assert (KAREL.compile(found).entry >= 0).all()
     assert (found == decode_slowly(space, points, max_length)).all(axis=1).mean() >= 0.96
 
 
@@ -112,7 +111,7 @@ def test_points_that_are_no_numbers_still_give_programs() -> None:
     points[0], points[2, 3], points[4] = np.nan, np.inf, 1e38
     decoder = FastDecoder(placed(untrained(SMALL)))
     found = decoder.decode(points)
-    assert (compile_karel(found).entry >= 0).all()
+    assert (KAREL.compile(found).entry >= 0).all()
     assert np.array_equal(found[1::2], decoder.decode(points[1::2]))
 
 

@@ -7,13 +7,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from leaps.behaviour import r_mat
+from leaps.domain import Outcome
 from leaps.dsl.text import PREFIX
 from leaps.embedding import judge as module
 from leaps.embedding.judge import Judge, same_programs
 from leaps.embedding.model import END, ModelConfig, ProgramSpace
-from leaps.karel.executor import compile_karel
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from tests.embedding.helpers import long_programs, tokens_of, untrained
 
 NUMBERS = np.array([50, 3, 17, 44, 8, 29])
@@ -65,7 +64,7 @@ def test_behaviour_is_the_mean_r_mat_of_what_comes_back() -> None:
     data = long_programs()
     worlds = data.worlds(NUMBERS)
     expected = r_mat(
-        compile_karel(half_right()), compile_karel(data.tokens[NUMBERS]), worlds, own_worlds=True
+        KAREL.compile(half_right()), KAREL.compile(data.tokens[NUMBERS]), worlds, own_worlds=True
     )
     assert judged(half_right())["behaviour"] == pytest.approx(expected.mean())
 
@@ -102,7 +101,7 @@ def test_programs_are_decoded_from_their_mean_latents() -> None:
     with torch.no_grad():
         decoded = space.decode(space.encode(torch.from_numpy(data.tokens[NUMBERS]))).to(torch.uint8).numpy()
     expected = r_mat(
-        compile_karel(decoded), compile_karel(data.tokens[NUMBERS]), data.worlds(NUMBERS), own_worlds=True
+        KAREL.compile(decoded), KAREL.compile(data.tokens[NUMBERS]), data.worlds(NUMBERS), own_worlds=True
     )
     assert Judge(data, NUMBERS, space)(space)["behaviour"] == pytest.approx(expected.mean())
 

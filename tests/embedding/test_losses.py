@@ -26,9 +26,8 @@ from leaps.embedding.losses import (
 from leaps.embedding.model import END, ProgramSpace, planes_of, previous_tokens
 from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
-from leaps.evaluate import compile_programs
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.world import LANGUAGE, Worlds, random_worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, Worlds, random_worlds
 from tests.embedding.helpers import CPU, drawn, long_programs, short_programs, tokens_of, untrained
 
 # L^P
@@ -204,7 +203,7 @@ def test_the_reward_is_r_mat_in_the_programs_own_worlds() -> None:
     every = np.arange(data.count)
     others = data.tokens[::-1].copy()
     worlds = data.worlds(every)
-    expected = r_mat(compile_karel(others), compile_karel(data.tokens), worlds, own_worlds=True)
+    expected = r_mat(KAREL.compile(others), KAREL.compile(data.tokens), worlds, own_worlds=True)
     assert 0 < expected.mean() < 1
     assert matching_rewards(others, worlds, data.traces(every)) == pytest.approx(expected)
 
@@ -238,9 +237,9 @@ def expected_reward(space: ProgramSpace, latent: Tensor, text: str = ORIGINAL) -
     """The sum over all programs of chance times R_mat."""
     tokens = tokens_of(*BODIES)
     programs = Programs(tokens.numpy().astype(np.uint8), 6, CPU)
-    original = compile_programs([text] * len(BODIES))
+    original = KAREL.compile([text] * len(BODIES))
     rewards = torch.from_numpy(
-        r_mat(compile_karel(tokens.numpy().astype(np.uint8)), original, WORLDS)
+        r_mat(KAREL.compile(tokens.numpy().astype(np.uint8)), original, WORLDS)
     ).float()
     body = tokens[:, len(PREFIX) :]
     logits = space.decoder(latent.expand(len(BODIES), -1), previous_tokens(body))
@@ -264,7 +263,7 @@ def estimate(
     entropy: float = 0.0,
 ) -> tuple[Tensor, float]:
     """The loss and mean reward of `samples` programs from each of `count` copies of each latent."""
-    traces = run(compile_programs(list(texts) * count), WORLDS, 100, want_actions=True)
+    traces = run(KAREL.compile(list(texts) * count), WORLDS, 100, want_actions=True)
     worlds = Worlds.join([WORLDS] * count * len(texts))
     generator = torch.Generator().manual_seed(0)
     return program_behaviour_reconstruction(

@@ -19,8 +19,7 @@ from leaps.embedding.model import Coordinates, ModelConfig
 from leaps.embedding.space import SHIPPED, Space
 from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig, train
 from leaps.embedding.weights import save_weights
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from tests.embedding.helpers import (
     CPU,
     drawn,
@@ -287,7 +286,7 @@ def test_a_program_has_at_most_the_models_tokens_if_no_limit_is_given(space: Spa
 def test_every_point_is_a_program_within_the_limit(space: Space, max_length: int) -> None:
     tokens = space.decode(points(50), max_length)
     assert tokens.shape == (50, max_length)
-    assert (compile_karel(tokens).entry >= 0).all()
+    assert (KAREL.compile(tokens).entry >= 0).all()
 
 
 @pytest.mark.parametrize("max_length", [-1, 0, 4, 401])

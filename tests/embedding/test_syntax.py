@@ -9,7 +9,7 @@ from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX
 from leaps.embedding.syntax import SyntaxTables, TensorMask
 from leaps.karel.world import LANGUAGE
-from tests.dsl.helpers import HOOVER
+from tests.hoover import HOOVER
 
 
 def assert_masks_agree(language: Language, max_length: int, batch: int, *, nest: float = 0.0) -> None:
@@ -45,7 +45,7 @@ def test_both_masks_allow_the_same_where_blocks_are_nested_deeply(max_length: in
 
 
 def test_the_tables_are_those_of_the_language_given() -> None:
-    assert_masks_agree(HOOVER, 30, batch=40)
+    assert_masks_agree(HOOVER.language, 30, batch=40)
 
 
 def test_a_program_in_a_batch_is_followed_as_if_alone() -> None:

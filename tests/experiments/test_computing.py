@@ -20,7 +20,7 @@ from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.viper import POSSIBLE, TreePolicy
 from leaps.dataset import DataConfig, make_dataset
 from leaps.embedding.space import Space
-from leaps.evaluate import UNSEEN_SEEDS, evaluate, evaluate_policy
+from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.experiments import computing
 from leaps.experiments.catalogue import get_experiment
 from leaps.experiments.cell import Cell, Result, cell
@@ -30,6 +30,7 @@ from leaps.experiments.study import STUDY
 from leaps.explore import smoothness
 from leaps.karel.observe import PERCEIVED
 from leaps.karel.world import LANGUAGE
+from leaps.policy import evaluate_policy
 from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
 from leaps.search.solve import Solution, SolveConfig, solve
 from leaps.tasks import get
@@ -85,7 +86,7 @@ def test_the_length_of_programs_reaches_the_search(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("leaps.search.solve.solve", remember)
     for method in ("leaps+-45", "leaps+-100"):
         do(Job(cell("length", method, "maze", 4), computing.search, work=tmp_path))
-    assert asked == [SolveConfig("maze", "leaps+", 4, max_length=length) for length in (45, 100)]
+    assert asked == [SolveConfig("maze", "leaps+", 4, space="leaps", max_length=length) for length in (45, 100)]
 
 
 def test_a_training_lives_in_a_folder_of_its_own_and_goes_on(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from leaps.baselines.policies import load_policy
 from leaps.dataset import DataConfig, make_dataset
 from leaps.dsl.text import parse, to_line
 from leaps.embedding.space import Space
-from leaps.evaluate import UNSEEN_SEEDS, compile_programs, evaluate, evaluate_policy
+from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.experiments.catalogue import FIGURES, get_experiment
 from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import Job, do
@@ -23,7 +23,8 @@ from leaps.experiments.paper import INTERPOLATIONS
 from leaps.experiments.spaces import open_space
 from leaps.explore import interpolate, latent_map
 from leaps.karel.draw import frames_of_actions, frames_of_program, path_of
-from leaps.karel.world import LANGUAGE, World
+from leaps.karel.world import KAREL, LANGUAGE, World
+from leaps.policy import evaluate_policy
 from leaps.search.solve import SolveConfig
 from leaps.tasks import get
 from leaps.trajectory import record
@@ -140,7 +141,7 @@ def test_a_rollout_is_that_of_the_program_in_a_world_that_it_was_judged_on() -> 
     found = rolled_out("top-off", program, 2)
     task = get("top-off")
     start = task.worlds(1, UNSEEN_SEEDS + 2).world(0)
-    states = frames_of_program(start, compile_programs([program]), task.horizon(), task.hooks)
+    states = frames_of_program(start, KAREL.compile([program]), task.horizon(), task.hooks)
     assert (found["program"], found["mean_return"], found["actions"]) == (program, 0.75, len(states) - 1)
     assert found["rollout_return"] == 1.0
     replayed = frames_of_actions(start, found["taken"], task.hooks)

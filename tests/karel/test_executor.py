@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from leaps import parallel
+from leaps.domain import NO_ACTION, Outcome, Rollouts
 from leaps.dsl.compiler import HALT, OPERATION
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, Program, Repeat, While, tokens_of, walk
 from leaps.dsl.text import build, parse
 from leaps.env import KarelEnv
-from leaps.evaluate import compile_programs
-from leaps.karel.executor import LONGEST, NO_ACTION, Rollouts, compile_karel, replay, run
-from leaps.karel.interpreter import Outcome, Run
+from leaps.karel.executor import LONGEST, replay, run
+from leaps.karel.interpreter import Run
 from leaps.karel.physics import MOVED, PICKED, PUT
-from leaps.karel.world import EXIT, LANGUAGE, PROGRAMS, World, Worlds, random_worlds
+from leaps.karel.world import EXIT, KAREL, LANGUAGE, PROGRAMS, World, Worlds, random_worlds
 from leaps.tasks import TASKS, Task
 from tests.karel.tricky import PORTAL, TRICKY
 from tests.strategies import programs, same, worlds
 
 
 def executed(program: Program | str, world: World, horizon: int, calls: int | None = None) -> Rollouts:
-    compiled = compile_programs(program, calls=calls)
+    compiled = KAREL.compile(program, calls=calls)
     return run(compiled, Worlds.stack([world]), horizon, want_actions=True, want_final=True)
 
 
@@ -90,7 +90,7 @@ def test_executor_and_interpreter_agree_on_every_task(name: str) -> None:
     task = TASKS[name]
     tokens = sample_programs(LANGUAGE, PROGRAMS, 150, seed=21, max_length=60)
     starts = task.worlds(2, seed=22)
-    fast = run(compile_karel(tokens), starts, 150, task.hooks, want_final=True)
+    fast = run(KAREL.compile(tokens), starts, 150, task.hooks, want_final=True)
     assert fast.returns is not None
     assert fast.final is not None
     for row, ids in enumerate(tokens):
@@ -111,7 +111,7 @@ def assert_all_ways_agree(program: Program, start: World, horizon: int, task: Ta
     actions = [step.action for step in course]
     value = task.value(final, start)
 
-    starts, compiled = Worlds.stack([start]), compile_programs(program)
+    starts, compiled = Worlds.stack([start]), KAREL.compile(program)
     fast = run(compiled, starts, horizon, task.hooks, want_final=True)
     recorded = run(compiled, starts, horizon, task.hooks, want_final=True, want_actions=True)
     for rollouts in (fast, recorded):
@@ -148,7 +148,7 @@ def test_a_task_that_moves_karel_is_the_same_task_to_all() -> None:
     start = PORTAL.worlds(1, seed=0).world(0)
     for text in ("DEF run m( move m)", "DEF run m( move turnLeft move putMarker m)"):
         assert_all_ways_agree(parse(text, LANGUAGE), start, 20, PORTAL)
-    returns = run(compile_programs("DEF run m( move m)"), Worlds.stack([start]), 20, PORTAL.hooks).returns
+    returns = run(KAREL.compile("DEF run m( move m)"), Worlds.stack([start]), 20, PORTAL.hooks).returns
     assert returns is not None
     assert returns[0, 0] == 1.0
 
@@ -180,7 +180,7 @@ def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None
     endless = [
         f"DEF run m( WHILE c( {heads[i % 4]} c) w( {text} w) {text} m)" for i, text in enumerate(texts)
     ]
-    compiled = compile_karel(
+    compiled = KAREL.compile(
         LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in endless]), branches=True
     )
     if name == "none":
@@ -196,7 +196,7 @@ def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None
     if hooks is not None:
         np.testing.assert_array_equal(fast.returns, full.returns)
     np.testing.assert_array_equal(fast.covered, full.covered)
-    for ours, theirs in zip(fast.final, full.final, strict=True):  # type: ignore[arg-type]
+    for ours, theirs in zip(fast.final, full.final, strict=True):
         np.testing.assert_array_equal(ours, theirs)
     plain = compiled._replace(branches=compiled.branches[:0])
     looked_up = run(plain, starts, horizon, hooks, want_used=True).used
@@ -207,12 +207,12 @@ def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None
 
 def test_a_task_changes_the_world_for_ever_and_the_end_is_known_at_once() -> None:
     """A snake that goes round, or a marker that comes and goes: two billion steps are over in no time."""
-    round_and_round = compile_programs("DEF run m( WHILE c( noMarkersPresent c) w( move turnRight w) m)")
+    round_and_round = KAREL.compile("DEF run m( WHILE c( noMarkersPresent c) w( move turnRight w) m)")
     snake = TASKS["snake"]
     starts = snake.worlds(50, seed=5)
     rollouts = run(round_and_round, starts, LONGEST, snake.hooks)
     assert (rollouts.steps == LONGEST).mean() > 0.5
-    to_and_fro = compile_programs(
+    to_and_fro = KAREL.compile(
         "DEF run m( WHILE c( noMarkersPresent c) w( putMarker move turnLeft turnLeft move pickMarker w) m)"
     )
     assert run(to_and_fro, Worlds.stack([ROOM]), LONGEST).steps[0, 0] == LONGEST
@@ -283,7 +283,7 @@ def test_nothing_hangs_with_a_limit_of_calls(inner: str, calls: int) -> None:
 
 
 def test_some_of_the_compiled_programs_keep_their_limit_of_calls() -> None:
-    compiled = compile_programs(
+    compiled = KAREL.compile(
         ["DEF run m( move m)", "DEF run m( WHILE c( leftIsClear c) w( turnLeft w) m)"], calls=9
     )
     assert run(compiled.take(np.array([1, 0])), Worlds.stack([ROOM]), 100).steps.tolist() == [[6], [1]]
@@ -292,7 +292,7 @@ def test_some_of_the_compiled_programs_keep_their_limit_of_calls() -> None:
 @pytest.mark.parametrize("calls", [0, -1, 10**9 + 1])
 def test_a_limit_of_calls_that_cannot_be_counted_is_refused(calls: int) -> None:
     with pytest.raises(ValueError, match="the limit of calls must be from 1 to 1,000,000,000, found"):
-        compile_programs("DEF run m( move m)", calls=calls)
+        KAREL.compile("DEF run m( move m)", calls=calls)
 
 
 def test_a_program_that_ends_with_its_last_allowed_action_has_halted() -> None:
@@ -312,18 +312,18 @@ def test_a_horizon_that_steps_could_not_tell_is_refused() -> None:
 
 
 def executed_steps(text: str, horizon: int) -> int:
-    return int(run(compile_programs(text), Worlds.stack([ROOM]), horizon).steps[0, 0])
+    return int(run(KAREL.compile(text), Worlds.stack([ROOM]), horizon).steps[0, 0])
 
 
 def test_the_worlds_given_stay_as_they_were() -> None:
     starts = random_worlds(5, seed=1)
     before = starts.clone()
-    run(compile_programs("DEF run m( REPEAT R=9 r( putMarker move r) m)"), starts, 50)
+    run(KAREL.compile("DEF run m( REPEAT R=9 r( putMarker move r) m)"), starts, 50)
     assert same(starts, before)
 
 
 def test_results_do_not_depend_on_the_number_of_threads() -> None:
-    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 400, seed=5))
+    compiled = KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 400, seed=5))
     task = TASKS["snake"]
     starts = task.worlds(8, seed=6)
     least = np.linspace(-1, 0, 8)
@@ -345,7 +345,7 @@ def test_results_do_not_depend_on_the_number_of_threads() -> None:
 def test_two_threads_may_run_batches_at_the_same_time() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 500, seed=7))
+    compiled = KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 500, seed=7))
     starts = random_worlds(10, seed=8)
     expected = run(compiled, starts, 100).steps
     with ThreadPoolExecutor(4) as pool:
@@ -355,7 +355,7 @@ def test_two_threads_may_run_batches_at_the_same_time() -> None:
 
 def test_replay_gives_every_state_of_a_rollout() -> None:
     starts = Worlds.stack([ROOM])
-    rollouts = run(compile_programs("DEF run m( putMarker move turnLeft m)"), starts, 5, want_actions=True)
+    rollouts = run(KAREL.compile("DEF run m( putMarker move turnLeft m)"), starts, 5, want_actions=True)
     assert rollouts.actions is not None
     states = replay(starts, rollouts.actions[0])
     assert states.count == 6
@@ -366,7 +366,7 @@ def test_replay_gives_every_state_of_a_rollout() -> None:
 def test_replay_lets_the_task_change_the_world() -> None:
     task = TASKS["one-stroke"]
     starts = Worlds.stack([task.prepare(ROOM)])
-    rollouts = run(compile_programs("DEF run m( move m)"), starts, 3, task.hooks, want_actions=True)
+    rollouts = run(KAREL.compile("DEF run m( move m)"), starts, 3, task.hooks, want_actions=True)
     assert rollouts.actions is not None
     last = replay(starts, rollouts.actions[0], task.hooks).world(3)
     assert str(last) == "#####\n#...#\n#.#>#\n#...#\n#####"
@@ -375,13 +375,13 @@ def test_replay_lets_the_task_change_the_world() -> None:
 def test_a_row_that_is_no_program_is_refused() -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(["DEF", "run", "m(", "move", "m)"]), LANGUAGE.encode(["move"])])
     with pytest.raises(ValueError, match="row 1 of the batch is not a program"):
-        run(compile_karel(tokens), Worlds.stack([ROOM]), 10)
+        run(KAREL.compile(tokens), Worlds.stack([ROOM]), 10)
 
 
 def test_a_hundred_by_hundred_world_runs_to_its_horizon() -> None:
     starts = random_worlds(2, seed=3, size=(100, 100))
     rollouts = run(
-        compile_programs("DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"), starts, 100_000
+        KAREL.compile("DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"), starts, 100_000
     )
     assert set(rollouts.outcome.ravel().tolist()) <= {Outcome.CUT_OFF, Outcome.HALTED}
 
@@ -397,7 +397,7 @@ def test_the_conditions_looked_at_are_those_of_the_interpreter(
     for statement, result in [test for step in course for test in step.tests] + course.tests:
         bits = [2 * k + (not result) for k, other in enumerate(conditionals) if other is statement]
         expected |= 1 << bits[0]
-    compiled = compile_karel(LANGUAGE.encode(tokens_of(program))[None], branches=True)
+    compiled = KAREL.compile(LANGUAGE.encode(tokens_of(program))[None], branches=True)
     covered = run(compiled, Worlds.stack([world]), horizon).covered
     assert covered is not None
     looked_at = int(covered[0, 0])
@@ -414,7 +414,7 @@ def test_the_entries_looked_up_are_those_that_matter(name: str) -> None:
     starts = task.worlds(8, seed=9)
     rng = np.random.default_rng(10)
     for tokens in sample_programs(LANGUAGE, PROGRAMS, 40, seed=11, max_length=45):
-        compiled = compile_karel(tokens[None])
+        compiled = KAREL.compile(tokens[None])
         rollouts = run(compiled, starts, 100, task.hooks, want_used=True)
         assert rollouts.used is not None
         used = rollouts.used
@@ -433,7 +433,7 @@ def test_the_entries_looked_up_are_those_that_matter(name: str) -> None:
 def test_who_has_not_earned_enough_is_given_up() -> None:
     task = TASKS["top-off"]
     starts = task.worlds(30, seed=12)
-    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 300, seed=13, max_length=45))
+    compiled = KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 300, seed=13, max_length=45))
     full = run(compiled, starts, 200, task.hooks)
     assert full.returns is not None
     needed = np.where(np.arange(30) % 7 == 6, 0.2 * np.arange(30), -np.inf)
@@ -451,7 +451,7 @@ def test_who_has_not_earned_enough_is_given_up() -> None:
 
 
 def test_entries_and_branches_are_not_watched_together() -> None:
-    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 2, seed=1), branches=True)
+    compiled = KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 2, seed=1), branches=True)
     with pytest.raises(ValueError, match="without branches"):
         run(compiled, random_worlds(2, seed=1), 9, want_used=True)
 
@@ -460,13 +460,13 @@ def test_entries_and_branches_are_not_watched_together() -> None:
 def test_what_is_needed_is_a_number_for_each_world(needed: NDArray[np.float64]) -> None:
     task = TASKS["maze"]
     with pytest.raises(ValueError, match="a number for each of 4 worlds"):
-        run(compile_programs("DEF run m( move m)"), task.worlds(4, seed=1), 9, task.hooks, needed=needed)
+        run(KAREL.compile("DEF run m( move m)"), task.worlds(4, seed=1), 9, task.hooks, needed=needed)
     with pytest.raises(ValueError, match="expected a task"):
-        run(compile_programs("DEF run m( move m)"), task.worlds(4, seed=1), 9, needed=np.zeros(4))
+        run(KAREL.compile("DEF run m( move m)"), task.worlds(4, seed=1), 9, needed=np.zeros(4))
 
 
 def test_programs_can_have_worlds_of_their_own() -> None:
-    compiled = compile_karel(sample_programs(LANGUAGE, PROGRAMS, 6, seed=3))
+    compiled = KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 6, seed=3))
     starts = random_worlds(18, seed=4)
     every = run(compiled, starts, 50, want_actions=True, want_final=True)
     own = run(compiled, starts, 50, own_worlds=True, want_actions=True, want_final=True)
@@ -476,6 +476,6 @@ def test_programs_can_have_worlds_of_their_own() -> None:
             world = program * 3 + number
             assert own.steps[program, number] == every.steps[program, world]
             assert np.array_equal(own.actions[program, number], every.actions[program, world])  # type: ignore[index]
-            assert same(own.final.world(world), every.final.world(program * 18 + world))  # type: ignore[union-attr]
+            assert same(own.final.world(world), every.final.world(program * 18 + world))
     with pytest.raises(ValueError, match="18 worlds can't be shared out evenly among 4 programs"):
-        run(compile_karel(sample_programs(LANGUAGE, PROGRAMS, 4, seed=3)), starts, 50, own_worlds=True)
+        run(KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 4, seed=3)), starts, 50, own_worlds=True)

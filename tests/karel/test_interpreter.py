@@ -1,6 +1,7 @@
+from leaps.domain import Outcome
 from leaps.dsl.syntax import Action, While
 from leaps.dsl.text import parse
-from leaps.karel.interpreter import Outcome, Run
+from leaps.karel.interpreter import Run
 from leaps.karel.world import LANGUAGE, World
 
 CORRIDOR = "######\n#>..1#\n######"

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.syntax import tokens_of
 from leaps.dsl.text import parse
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
 
 PUT = LANGUAGE.ids["putMarker"]
@@ -53,7 +52,7 @@ def begun(score: float = 0.5, **options: Any) -> tuple[HillClimb, NDArray[np.uin
 def test_it_begins_with_one_random_program() -> None:
     asked = climb().ask()
     assert len(asked) == 1
-    assert (compile_karel(asked).entry >= 0).all()
+    assert (KAREL.compile(asked).entry >= 0).all()
 
 
 def test_it_asks_for_neighbours_of_the_program_in_batches() -> None:

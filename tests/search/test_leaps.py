@@ -7,10 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from leaps.embedding.space import Space
+from leaps.karel.world import KAREL
 from leaps.search.cem import ONE_SETTING, PAPER, RESTART_AFTER
 from leaps.search.leaps import CHANGES, IN_A_ROW, Leaps, config_for, parse_changes
 from leaps.search.methods import LEAPS_BUDGET, LEAPS_WORLDS, Setting, get_method
-from leaps.search.objective import PERFECT
+from leaps.search.objective import NEARLY
 from leaps.search.search import VALID_BONUS, Programs
 from leaps.search.solve import Run, SolveConfig
 from tests.embedding.helpers import needs_shipped_weights
@@ -78,7 +79,7 @@ def test_the_score_of_a_centre_does_not_move_the_search() -> None:
 def test_ten_perfect_centres_in_a_row_end_the_search() -> None:
     search, _ = searching()
     for _ in range(IN_A_ROW - 1):
-        iterate(search, PERFECT)
+        iterate(search, 1.0 - NEARLY)
     iterate(search, 0.999)  # which breaks the row
     for _ in range(IN_A_ROW):
         assert not search.finished
@@ -149,7 +150,7 @@ class Properties(NamedTuple):
 
 
 def properties_of(name: str) -> Properties:
-    search = get_method(name).build(Setting("maze", "leaps", 0, 45))
+    search = get_method(name).build(Setting(KAREL, "maze", "leaps", 0, 45))
     assert isinstance(search, Leaps)
     centre = search.centre
     return Properties(

@@ -9,9 +9,7 @@ import pytest
 
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.text import parse
-from leaps.evaluate import encode
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
 from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER
 from leaps.search.ladder import IDEAS, MOVES
 from leaps.search.methods import METHODS, Setting, get_method
@@ -29,7 +27,7 @@ every_method = pytest.mark.parametrize("name", [*METHODS, *ABLATED])
 
 
 def built(name: str, seed: int = 0, max_length: int = 45, task: str = "maze") -> Search:
-    return get_method(name).build(Setting(task, "leaps", seed, max_length))
+    return get_method(name).build(Setting(KAREL, task, "leaps", seed, max_length))
 
 
 def toy(programs: Programs) -> Scores:
@@ -51,7 +49,7 @@ def asked(search: Search, turns: int) -> list[Programs]:
 def test_what_is_asked_about_are_programs_of_the_length_asked_for(name: str, max_length: int) -> None:
     for programs in asked(built(name, max_length=max_length), 12):
         assert programs.dtype == np.uint8
-        assert (compile_karel(programs).entry >= 0).all()
+        assert (KAREL.compile(programs).entry >= 0).all()
         assert (programs != LANGUAGE.pad).sum(axis=1).max() <= max_length
 
 
@@ -105,7 +103,7 @@ def test_a_search_goes_on_when_worlds_change(name: str) -> None:
 
 def likeness(programs: Programs) -> Scores:
     """How many of its words a program has in common with another."""
-    wanted = encode("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
+    wanted = KAREL.read("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
     return np.asarray((programs[:, : len(wanted)] == wanted).mean(axis=1), np.float64)
 
 

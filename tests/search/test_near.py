@@ -12,9 +12,7 @@ from leaps.dsl.edit import edit_distance
 from leaps.dsl.neighbours import Move
 from leaps.dsl.syntax import Program, tokens_of
 from leaps.dsl.text import parse
-from leaps.evaluate import encode
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.ladder import MOVES
 from leaps.search.near import Near, return_to_origin
 from leaps.search.objective import Objective
@@ -42,12 +40,12 @@ def text_of(row: NDArray[np.uint8]) -> str:
 
 
 def row_of(program: str, length: int) -> NDArray[np.uint8]:
-    return np.asarray(LANGUAGE.batch([encode(program)], length)[0])
+    return np.asarray(LANGUAGE.batch([KAREL.read(program)], length)[0])
 
 
 def near_of(origin: str, edits: int = 3, *moves: Move, seed: int = 0) -> Near:
     """Draw by these moves, each with the same share; by default by those of climbs."""
-    return Near(encode(origin), edits, dict.fromkeys(moves, 1.0) or MOVES, seed)
+    return Near(KAREL, KAREL.read(origin), edits, dict.fromkeys(moves, 1.0) or MOVES, seed)
 
 
 def actions(*names: str) -> str:
@@ -64,7 +62,7 @@ def texts_of(rows: Programs) -> list[str]:
 
 def assert_close(rows: Programs, origin: Program, edits: int) -> None:
     """All of them are programs, which the trees say, and close to the origin; their padding is at the end."""
-    assert (compile_karel(rows).entry >= 0).all()
+    assert (KAREL.compile(rows).entry >= 0).all()
     lengths = (rows != LANGUAGE.pad).sum(axis=1)
     np.testing.assert_array_equal(np.arange(rows.shape[1]) >= lengths[:, None], rows == LANGUAGE.pad)
     for row in np.unique(rows, axis=0):
@@ -129,14 +127,14 @@ def test_a_program_may_grow_by_the_longest_statement_with_every_edit() -> None:
 
 def test_a_program_of_many_statements_in_a_row_may_have_one_more() -> None:
     near = near_of(LONG, 1, Move.INSERT)
-    rows, moves = near.draw(encode(LONG)[None], 50)
+    rows, moves = near.draw(KAREL.read(LONG)[None], 50)
     assert (moves == Move.INSERT).all()
     assert {edit_distance(parse(LONG, LANGUAGE), tree_of(row), LANGUAGE) for row in rows} == {1}
 
 
 def test_a_program_as_deep_as_any_may_be_gets_no_deeper() -> None:
     near = near_of(DEEPEST, 1, Move.WRAP)
-    rows, moves = near.draw(encode(DEEPEST)[None], 20)
+    rows, moves = near.draw(KAREL.read(DEEPEST)[None], 20)
     assert set(texts_of(rows)) == {" ".join(DEEPEST.split())}
     assert (moves == len(Move)).all()
 
@@ -144,7 +142,7 @@ def test_a_program_as_deep_as_any_may_be_gets_no_deeper() -> None:
 def test_pieces_come_from_the_others() -> None:
     near = near_of(actions("move", "move"), 1, Move.CROSS)
     others = rows_of(near, actions("putMarker"), actions("pickMarker"))
-    rows, moves = near.draw(encode(actions("move", "move"))[None], 100, others)
+    rows, moves = near.draw(KAREL.read(actions("move", "move"))[None], 100, others)
     assert (moves == Move.CROSS).all()
     assert set(texts_of(rows)) == {
         actions(*pair) for other in ("putMarker", "pickMarker") for pair in (("move", other), (other, "move"))
@@ -195,8 +193,8 @@ def test_a_parent_without_a_neighbour_close_enough_stays_what_it_is() -> None:
 
 def test_what_hardly_any_move_fits_is_tried_again() -> None:
     """Nothing can be deleted here, and the other move has so small a share that most draws are in vain."""
-    near = Near(encode(SHORTEST), 1, {Move.DELETE: 1.0, Move.ADJUST: 0.02}, 0)
-    rows, moves = near.draw(encode(SHORTEST)[None], 50)
+    near = Near(KAREL, KAREL.read(SHORTEST), 1, {Move.DELETE: 1.0, Move.ADJUST: 0.02}, 0)
+    rows, moves = near.draw(KAREL.read(SHORTEST)[None], 50)
     assert (moves == Move.ADJUST).all()
     assert SHORTEST not in texts_of(rows)
 
@@ -230,7 +228,7 @@ def test_drawing_changes_no_program_that_was_given() -> None:
 
 
 def test_padding_is_no_part_of_the_origin() -> None:
-    padded = Near(row_of(MAZE, 45), 2, MOVES, 0)
+    padded = Near(KAREL, row_of(MAZE, 45), 2, MOVES, 0)
     np.testing.assert_array_equal(padded.begin(30), near_of(MAZE, 2).begin(30))
 
 
@@ -257,7 +255,9 @@ class Counting(CountsMoves, Near):
 
 
 def test_half_of_those_to_begin_with_are_one_move_away_a_quarter_two_and_so_on() -> None:
-    away, count = np.unique(Counting(encode(MAZE), 3, MOVES, 0).begin(32)[:, 0], return_counts=True)
+    away, count = np.unique(
+        Counting(KAREL, KAREL.read(MAZE), 3, MOVES, 0).begin(32)[:, 0], return_counts=True
+    )
     assert dict(zip(away.tolist(), count.tolist(), strict=True)) == {0: 1, 1: 16, 2: 8, 3: 4, 4: 2, 5: 1}
 
 
@@ -277,7 +277,7 @@ def objective_of(task: str, worlds: int = 60) -> Objective:
 def returned(program: str, origin: str, task: str, seed: int = 0) -> str:
     """What is left of a program, given in a row that is longer than it."""
     row = row_of(program, len(program.split()) + 9)
-    return text_of(return_to_origin(row, objective_of(task), encode(origin), seed))
+    return text_of(return_to_origin(row, objective_of(task), KAREL.read(origin), seed))
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def returned(program: str, origin: str, task: str, seed: int = 0) -> str:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_edits_that_make_no_difference_are_taken_back(part: str, edited: str, seed: int) -> None:
     program = MAZE.replace(part, edited)
-    assert objective_of("maze").scores(encode(program)[None])[0] == 1.0
+    assert objective_of("maze").scores(KAREL.read(program)[None])[0] == 1.0
     assert returned(program, MAZE, "maze", seed) == MAZE
 
 
@@ -308,7 +308,7 @@ def test_a_statement_that_was_useless_and_went_comes_back() -> None:
 def test_of_several_edits_only_the_one_that_matters_stays(seed: int) -> None:
     broken = TOP_OFF.replace("c( markersPresent c)", "c( not c( markersPresent c) c)")
     program = TOP_OFF.replace("move w)", "move turnLeft turnRight w) turnLeft")
-    assert objective_of("top-off").scores(encode(program)[None])[0] == 1.0
+    assert objective_of("top-off").scores(KAREL.read(program)[None])[0] == 1.0
     assert edit_distance(parse(broken, LANGUAGE), parse(program, LANGUAGE), LANGUAGE) == 4
     assert returned(program, broken, "top-off", seed) == TOP_OFF
 
@@ -347,7 +347,7 @@ def test_a_program_that_was_made_worse_comes_back_too() -> None:
 
 def test_a_program_that_was_not_edited_is_left_alone() -> None:
     row = row_of(MAZE, 30)
-    np.testing.assert_array_equal(return_to_origin(row, objective_of("maze"), encode(MAZE), 0), row)
+    np.testing.assert_array_equal(return_to_origin(row, objective_of("maze"), KAREL.read(MAZE), 0), row)
 
 
 @pytest.mark.parametrize("task", ["harvester", "top-off", "seeder"])

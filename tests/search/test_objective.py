@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from leaps.domain import Outcome
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.sample import sample_programs
-from leaps.evaluate import compile_programs, encode, evaluate
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import EAST, LANGUAGE, PROGRAMS, World, Worlds, clear, place_karel
+from leaps.evaluate import evaluate
+from leaps.karel.world import EAST, KAREL, LANGUAGE, PROGRAMS, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.search.objective import DROPPED, FIRST_LAP, Objective
 from leaps.tasks import Task, get
@@ -54,7 +54,7 @@ BACK = "DEF run m( turnLeft turnLeft WHILE c( frontIsClear c) w( move w) m)"
 
 
 def tokens(*texts: str) -> NDArray[np.uint8]:
-    return LANGUAGE.batch([encode(text) for text in texts], 45)
+    return LANGUAGE.batch([KAREL.read(text) for text in texts], 45)
 
 
 def at_column(*columns: int) -> Worlds:
@@ -371,4 +371,4 @@ def test_a_value_that_is_no_number_is_refused_by_the_tasks_name(actions: str, fo
 
 
 def test_the_texts_of_these_tests_are_programs() -> None:
-    assert (compile_programs([STAY, STEP, WALK, BACK]).entry >= 0).all()
+    assert (KAREL.compile([STAY, STEP, WALK, BACK]).entry >= 0).all()

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from leaps.behaviour import HORIZON, r_mat
+from leaps.domain import Outcome
 from leaps.dsl.syntax import If, IfElse, Repeat, While, walk
 from leaps.dsl.text import parse
-from leaps.evaluate import compile_programs, encode
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.cem import CEMConfig
 from leaps.search.leaps import IN_A_ROW
 from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, Reconstruction, reconstruct, worlds_for
@@ -78,8 +77,8 @@ def test_every_test_program_has_its_settings() -> None:
 @pytest.mark.parametrize("name", TEST_PROGRAMS)
 @pytest.mark.parametrize("seed", range(5))
 def test_a_test_program_ends_in_its_worlds_and_takes_all_its_branches_there(name: str, seed: int) -> None:
-    tokens = LANGUAGE.batch([encode(TEST_PROGRAMS[name])])
-    rollouts = run(compile_karel(tokens, branches=True), worlds_for(TEST_PROGRAMS[name], seed), HORIZON)
+    tokens = LANGUAGE.batch([KAREL.read(TEST_PROGRAMS[name])])
+    rollouts = run(KAREL.compile(tokens, branches=True), worlds_for(TEST_PROGRAMS[name], seed), HORIZON)
     assert (rollouts.outcome == Outcome.HALTED).all()
     assert rollouts.covered is not None
     conditions = sum(TEST_PROGRAMS[name].split().count(word) for word in ("WHILE", "IF", "IFELSE"))
@@ -93,7 +92,7 @@ def test_a_program_that_hardly_ever_ends_has_worlds_too() -> None:
         f"WHILE c( frontIsClear c) w( {four_turns} w) m)"
     )
     worlds = worlds_for(endless, seed=0)
-    outcome = run(compile_programs(endless), worlds, HORIZON).outcome[0]
+    outcome = run(KAREL.compile(endless), worlds, HORIZON).outcome[0]
     assert outcome.shape == (10,)
     ends = outcome == Outcome.HALTED
     assert 0 < ends.sum() < 10  # all of those drawn that do, and others
@@ -128,7 +127,7 @@ def test_what_is_found_for_a_test_program_behaves_more_like_it_than_the_first_gu
 def test_the_r_mat_told_is_that_of_the_program_on_the_searchs_worlds(program: str, seed: int) -> None:
     result = found(program, seed)
     worlds = worlds_for(program, seed)
-    again = r_mat(compile_karel(result.program[None]), compile_programs(program), worlds)
+    again = r_mat(KAREL.compile(result.program[None]), KAREL.compile(program), worlds)
     assert result.r_mat == again[0]
 
 

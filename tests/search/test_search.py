@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.embedding.space import Space
 from leaps.embedding.weights import save_weights
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
 from leaps.search.beam import Beam, BeamConfig
 from leaps.search.cem import CEM, CEMConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
@@ -135,7 +134,7 @@ def test_in_a_real_space_it_asks_about_programs_within_the_limit(
     search = InSpace(RandomSearch(RandomConfig(200), space.dimensions, seed=1), space, max_length)
     programs = search.ask()
     assert programs.shape == (200, width)
-    assert (compile_karel(programs).entry >= 0).all()
+    assert (KAREL.compile(programs).entry >= 0).all()
     np.testing.assert_array_equal(programs, space.decode(search.points, max_length))
     np.testing.assert_array_equal(
         search.points, RandomSearch(RandomConfig(200), space.dimensions, seed=1).ask()

@@ -5,9 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from leaps.dsl.sample import sample_programs
-from leaps.evaluate import encode
-from leaps.karel.executor import compile_karel
-from leaps.karel.world import LANGUAGE, PROGRAMS
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
 from leaps.search.objective import Objective
 from leaps.search.simplify import costs, simplify
 from leaps.tasks import get
@@ -18,7 +16,7 @@ TOP_OFF = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( put
 
 def row(program: str, length: int = 45) -> NDArray[np.uint8]:
     """A program as searches hold it: filled up to its longest."""
-    tokens = encode(program)
+    tokens = KAREL.read(program)
     return np.pad(tokens, (0, length - len(tokens)), constant_values=LANGUAGE.pad)
 
 
@@ -46,9 +44,9 @@ def test_a_simpler_program_is_never_worse_nor_costlier(task: str, worlds: int) -
     for number, program in enumerate(best):
         simpler = simplify(program, objective, seed=number)
         assert simpler.shape == program.shape
-        assert compile_karel(simpler[None]).entry[0] >= 0
+        assert KAREL.compile(simpler[None]).entry[0] >= 0
         assert objective.scores(simpler[None])[0] >= objective.scores(program[None])[0] - 1e-9
-        assert costs(simpler[None])[0] <= costs(program[None])[0]
+        assert costs(simpler[None], LANGUAGE)[0] <= costs(program[None], LANGUAGE)[0]
 
 
 # Shorter
@@ -94,12 +92,12 @@ def test_a_while_costs_less_than_a_repeat_of_equal_length() -> None:
     repeat = "DEF run m( REPEAT R=9 r( move move turnLeft r) m)"
     loop = "DEF run m( WHILE c( leftIsClear c) w( move w) m)"
     assert length(repeat) == length(loop)
-    cost = costs(np.stack([row(repeat), row(loop)]))
+    cost = costs(np.stack([row(repeat), row(loop)]), LANGUAGE)
     assert cost[1] < cost[0]
 
 
 def test_padding_costs_nothing() -> None:
-    assert costs(row(MAZE)[None])[0] == costs(encode(MAZE)[None])[0] == length(MAZE)
+    assert costs(row(MAZE)[None], LANGUAGE)[0] == costs(KAREL.read(MAZE)[None], LANGUAGE)[0] == length(MAZE)
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -18,7 +18,7 @@ from leaps.evaluate import UNSEEN, ExpectedReturn, evaluate
 from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.search.methods import METHODS
-from leaps.search.objective import PERFECT, Objective
+from leaps.search.objective import NEARLY, Objective
 from leaps.search.solve import SHORTLIST, Run, Solution, SolveConfig, Step, solve, work
 from leaps.search.trial import CHECKED
 from leaps.tasks import Task, get
@@ -133,14 +133,14 @@ def test_what_a_program_earns_is_believed_size_by_size() -> None:
     while not run.finished:
         run.step()
     assert run.best is not None
-    assert run.best[0] < PERFECT
+    assert run.best[0] < 1.0 - NEARLY
     assert [batch.count for batch in run.objective.batches] == [32, 32]
 
     run = Run(SolveConfig("top-off", budget=30_000, also=((5, 60),), max_length=7))
     while not run.finished:
         run.step()
     assert run.best is not None
-    assert run.best[0] < PERFECT
+    assert run.best[0] < 1.0 - NEARLY
     assert run.objective.worlds.count > 32
 
 
@@ -302,7 +302,7 @@ def test_a_program_that_only_fits_its_worlds_is_caught() -> None:
         solution = solve("maze", seed=seed, worlds=1)
         assert solution.solved
         believed = [
-            row["program"] for row in solution.history if row["score"] >= PERFECT and row["worlds"] == 1
+            row["program"] for row in solution.history if row["score"] >= 1.0 - NEARLY and row["worlds"] == 1
         ]
         wrong = [
             program for program in believed if evaluate(program, "maze", episodes=1000).mean_return[0] < 1
@@ -325,7 +325,7 @@ def test_without_a_hunt_worlds_stay_as_they_are() -> None:
 def test_the_return_told_is_that_on_the_unseen_worlds(task: str, method: str) -> None:
     solution = solve(task, method, seed=4, budget=200)
     assert solution.unseen_return == expected_return(solution)
-    assert solution.solved == (solution.unseen_return >= PERFECT)
+    assert solution.solved == (solution.unseen_return >= 1.0 - NEARLY)
 
 
 @pytest.mark.parametrize("method", ["ladder", "random-64", "hc"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import leaps
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.methods import Setting, get_method, short_name
 from leaps.search.search import Answer, Search
 from leaps.search.solve import Run, SolveConfig
@@ -47,7 +47,7 @@ def class_with(folder: Path, methods: str = "", base: str = TEXTS) -> str:
 
 
 def built(file: str, name: str = "Mine", max_length: int = 45) -> Search:
-    return get_method(f"{file}:{name}").build(Setting("maze", "leaps", 0, max_length))
+    return get_method(f"{file}:{name}").build(Setting(KAREL, "maze", "leaps", 0, max_length))
 
 
 def line_of(file: str, words: str) -> int:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from leaps.domain import Outcome
 from leaps.dsl.text import to_line
 from leaps.evaluate import evaluate
-from leaps.karel.interpreter import Outcome
 from leaps.studio import scoring
 from leaps.studio.lanes import CHEAP
 from leaps.studio.programs import START

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leaps.domain import Outcome
 from leaps.dsl.syntax import Program, walk
 from leaps.dsl.text import parse, to_line
-from leaps.evaluate import compile_programs
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Outcome, Run, perceived
+from leaps.karel.interpreter import Run, perceived
 from leaps.karel.physics import TRUTH
-from leaps.karel.world import EXIT, FLOOR, LANGUAGE, WALL, World, Worlds
+from leaps.karel.world import EXIT, FLOOR, KAREL, LANGUAGE, WALL, World, Worlds
 from leaps.studio import tracing
 from leaps.studio.programs import START
 from leaps.studio.requests import Fields, RequestError
@@ -118,9 +118,7 @@ def test_replaying_the_changes_gives_the_executors_final_world(task: str) -> Non
     for index in range(5):
         told = tell(program=to_line(program), task=task, index=index, seed=1)
         world = get(task).worlds(1, 1, first=index)
-        rollouts = run(
-            compile_programs(program), world, get(task).horizon(), get(task).hooks, want_final=True
-        )
+        rollouts = run(KAREL.compile(program), world, get(task).horizon(), get(task).hooks, want_final=True)
         cells = told_cells(told)
         for step in range(told["shown"]):
             apply_changes(cells, told["steps"]["changes"], step)

@@ -1,9 +1,8 @@
 """Play a task from a picture: what the tests of single tasks share."""
 
-from leaps.evaluate import compile_programs
+from leaps.domain import Outcome
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import World, Worlds
+from leaps.karel.world import KAREL, World, Worlds
 from leaps.tasks import get
 
 
@@ -14,7 +13,7 @@ def play(
     task = get(task_name)
     start = task.prepare(World.parse(world) if isinstance(world, str) else world, seed)
     rollouts = run(
-        compile_programs(f"DEF run m( {actions} m)"),
+        KAREL.compile(f"DEF run m( {actions} m)"),
         Worlds.stack([start]),
         horizon,
         task.hooks,

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from leaps.domain import NO_ACTION, Outcome, Programs
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build, parse
 from leaps.env import KarelEnv, KarelVectorEnv
-from leaps.evaluate import Programs, evaluate, evaluate_policy
-from leaps.karel.executor import NO_ACTION
-from leaps.karel.interpreter import Outcome
+from leaps.evaluate import evaluate
 from leaps.karel.world import LANGUAGE, PROGRAMS, TURN_RIGHT
+from leaps.policy import evaluate_policy
 from leaps.search.solve import solve
 from leaps.simulation import Observation, Simulation
 from leaps.tasks import TASKS, Task, get

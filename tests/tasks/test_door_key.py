@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leaps.karel.interpreter import Outcome
+from leaps.domain import Outcome
 from leaps.karel.world import WALL, World
 from leaps.tasks.door_key import DOOR_KEY
 from tests.tasks.play import play

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from leaps.evaluate import compile_programs
+from leaps.domain import Outcome
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import EAST, World, Worlds
+from leaps.karel.world import EAST, KAREL, World, Worlds
 from leaps.tasks.farmer import FARMER, HARVESTING, HARVESTS, PLANTED, ROUNDS
 from tests.tasks.play import play
 
@@ -52,7 +51,7 @@ def test_the_harvest_may_begin_with_30_of_36_markers() -> None:
         start = FARMER.prepare(world)
         start.pose[:] = 1, 1, EAST
         final = run(
-            compile_programs("DEF run m( pickMarker m)"),
+            KAREL.compile("DEF run m( pickMarker m)"),
             Worlds.stack([start]),
             9,
             FARMER.hooks,
@@ -72,7 +71,7 @@ def almost_harvested(harvests: int) -> World:
 
 def test_an_empty_field_begins_the_next_round() -> None:
     final = run(
-        compile_programs("DEF run m( pickMarker putMarker m)"),
+        KAREL.compile("DEF run m( pickMarker putMarker m)"),
         Worlds.stack([almost_harvested(3)]),
         9,
         FARMER.hooks,
@@ -85,7 +84,7 @@ def test_an_empty_field_begins_the_next_round() -> None:
 
 def test_the_tenth_harvest_ends_the_rollout() -> None:
     rollouts = run(
-        compile_programs("DEF run m( pickMarker putMarker m)"),
+        KAREL.compile("DEF run m( pickMarker putMarker m)"),
         Worlds.stack([almost_harvested(9)]),
         9,
         FARMER.hooks,

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from leaps.evaluate import compile_programs
+from leaps.domain import Outcome
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import EAST, WALL, World, Worlds
+from leaps.karel.world import EAST, KAREL, WALL, World, Worlds
 from leaps.tasks.inf_door_key import INF_DOOR_KEY, STEPS, STEPS_WANTED
 from tests.tasks.play import play
 
@@ -76,7 +75,7 @@ def test_the_hundredth_step_ends_the_rollout() -> None:
     start = INF_DOOR_KEY.prepare(World.parse(ROOMS))
     start.memory[STEPS] = STEPS_WANTED - 4
     rollouts = run(
-        compile_programs(f"DEF run m( {TARGET_2} turnLeft m)"), Worlds.stack([start]), 99, INF_DOOR_KEY.hooks
+        KAREL.compile(f"DEF run m( {TARGET_2} turnLeft m)"), Worlds.stack([start]), 99, INF_DOOR_KEY.hooks
     )
     assert rollouts.returns is not None
     assert (rollouts.returns[0, 0], rollouts.outcome[0, 0]) == (1.0, Outcome.ENDED)

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from leaps.evaluate import compile_programs
+from leaps.domain import Outcome
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import EAST, World, Worlds
+from leaps.karel.world import EAST, KAREL, World, Worlds
 from leaps.tasks.inf_harvester import GOAL, INF_HARVESTER, PICKS
 from tests.tasks.play import play
 
@@ -18,7 +17,7 @@ def test_a_pick_pays_its_share_of_twice_the_markers() -> None:
 
 def test_a_marker_grows_after_half_of_the_picks() -> None:
     worlds = INF_HARVESTER.worlds(2000, seed=0)
-    program = compile_programs("DEF run m( pickMarker m)")
+    program = KAREL.compile("DEF run m( pickMarker m)")
     final = run(program, worlds, 9, INF_HARVESTER.hooks, want_final=True).final
     assert final is not None
     left = final.markers.sum(axis=(1, 2))
@@ -46,7 +45,7 @@ def test_putting_a_marker_changes_nothing() -> None:
 def test_the_last_pick_ends_the_rollout() -> None:
     start = INF_HARVESTER.prepare(FIELD)
     start.memory[PICKS] = start.memory[GOAL] - 1
-    program = compile_programs("DEF run m( pickMarker move m)")
+    program = KAREL.compile("DEF run m( pickMarker move m)")
     rollouts = run(program, Worlds.stack([start]), 9, INF_HARVESTER.hooks)
     assert rollouts.returns is not None
     assert (rollouts.returns[0, 0], rollouts.outcome[0, 0], rollouts.steps[0, 0]) == (1.0, Outcome.ENDED, 1)

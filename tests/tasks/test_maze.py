@@ -1,6 +1,6 @@
 import numpy as np
 
-from leaps.karel.interpreter import Outcome
+from leaps.domain import Outcome
 from leaps.karel.world import WALL, World
 from leaps.tasks.maze import MAZE, MAZE_AS_RUN, MAZE_FROM_CORNER
 from tests.tasks.play import play

@@ -1,6 +1,6 @@
 import pytest
 
-from leaps.karel.interpreter import Outcome
+from leaps.domain import Outcome
 from leaps.tasks.one_stroke import ONE_STROKE
 from tests.tasks.play import play
 

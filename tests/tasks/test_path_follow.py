@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leaps.karel.interpreter import Outcome
+from leaps.domain import Outcome
 from leaps.karel.world import EXIT, NORTH, World
 from leaps.tasks.path_follow import PATH_FOLLOW
 from tests.tasks.play import play

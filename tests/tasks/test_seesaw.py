@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from leaps.evaluate import compile_programs
+from leaps.domain import Outcome
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import EAST, WALL, World, Worlds
+from leaps.karel.world import EAST, KAREL, WALL, World, Worlds
 from leaps.tasks.seesaw import GOAL, PICKS, SEESAW
 from tests.tasks.play import play
 
@@ -46,7 +45,7 @@ def test_a_pick_pays_a_64th() -> None:
 def test_the_64th_pick_ends_the_rollout() -> None:
     start = SEESAW.prepare(World.parse(ROOMS))
     start.memory[PICKS] = GOAL - 1
-    program = compile_programs(f"DEF run m( {FETCH} turnLeft m)")
+    program = KAREL.compile(f"DEF run m( {FETCH} turnLeft m)")
     rollouts = run(program, Worlds.stack([start]), 99, SEESAW.hooks, want_final=True)
     assert rollouts.returns is not None
     assert rollouts.final is not None
@@ -71,7 +70,7 @@ def test_all_worlds_begin_alike_with_two_rooms_and_a_corridor() -> None:
 
 
 def test_later_markers_differ_from_world_to_world_and_follow_from_the_seed() -> None:
-    fetch = compile_programs("DEF run m( move move turnLeft move move pickMarker m)")
+    fetch = KAREL.compile("DEF run m( move move turnLeft move move pickMarker m)")
     finals = [
         run(fetch, SEESAW.worlds(50, seed), 9, SEESAW.hooks, want_final=True).final for seed in (3, 3, 4)
     ]

@@ -3,11 +3,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leaps.domain import Outcome
 from leaps.dsl.sample import sample_programs
-from leaps.evaluate import compile_programs, encode
-from leaps.karel.executor import compile_karel, run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import LANGUAGE, PROGRAMS, WALL, World, Worlds
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, WALL, World, Worlds
 from leaps.tasks.snake import BODY, EATEN, FOOD, FOODS, INITIAL_LENGTH, LENGTH, SNAKE, SPAN, place_food
 from tests.tasks.play import play
 
@@ -41,7 +40,7 @@ def test_the_next_food_lies_on_a_free_cell() -> None:
     for seed in range(100):
         start = SNAKE.prepare(World.parse(ROOM), seed)
         rollouts = run(
-            compile_programs("DEF run m( move m)"), Worlds.stack([start]), 5, SNAKE.hooks, want_final=True
+            KAREL.compile("DEF run m( move m)"), Worlds.stack([start]), 5, SNAKE.hooks, want_final=True
         )
         assert rollouts.final is not None
         world = rollouts.final.world(0)
@@ -71,7 +70,7 @@ def test_food_that_the_snake_lies_on_is_no_food() -> None:
     room = ROOM.replace("1", ".").strip().split("\n")
     start = World.of([*room[:2], "#..1...#", *room[3:]], 2, 3, 1)
     rollouts = run(
-        compile_programs("DEF run m( move turnLeft turnLeft move m)"),
+        KAREL.compile("DEF run m( move turnLeft turnLeft move m)"),
         Worlds.stack([SNAKE.prepare(start)]),
         9,
         SNAKE.hooks,
@@ -114,8 +113,8 @@ def told(start: World, actions: list[int]) -> tuple[int, bool, list[tuple[int, i
 
 def test_a_snake_does_what_the_rules_say() -> None:
     programs = sample_programs(LANGUAGE, PROGRAMS, 300, seed=21, max_length=45)
-    good = encode((EXAMPLES / "snake.karel").read_text())
-    compiled = compile_karel(LANGUAGE.batch([*programs, good]))
+    good = KAREL.read((EXAMPLES / "snake.karel").read_text())
+    compiled = KAREL.compile(LANGUAGE.batch([*programs, good]))
     starts = SNAKE.worlds(6, seed=22)
     rollouts = run(compiled, starts, 500, SNAKE.hooks, want_actions=True, want_final=True)
     assert rollouts.actions is not None
@@ -138,14 +137,14 @@ def test_a_snake_does_what_the_rules_say() -> None:
 def test_twenty_foods_end_the_rollout() -> None:
     snake = SNAKE.prepare(World.parse(ROOM))
     snake.memory[EATEN] = 19
-    rollouts = run(compile_programs("DEF run m( move move m)"), Worlds.stack([snake]), 9, SNAKE.hooks)
+    rollouts = run(KAREL.compile("DEF run m( move move m)"), Worlds.stack([snake]), 9, SNAKE.hooks)
     assert rollouts.returns is not None
     assert (rollouts.returns[0, 0], rollouts.outcome[0, 0], rollouts.steps[0, 0]) == (1.0, Outcome.ENDED, 1)
 
 
 def test_the_foods_of_a_rollout_follow_from_its_world() -> None:
     starts = SNAKE.worlds(20, seed=4)
-    program = compile_programs("DEF run m( WHILE c( noMarkersPresent c) w( move move turnRight w) m)")
+    program = KAREL.compile("DEF run m( WHILE c( noMarkersPresent c) w( move move turnRight w) m)")
     first, second = (run(program, starts, 300, SNAKE.hooks, want_final=True) for _ in range(2))
     assert first.final is not None
     assert second.final is not None

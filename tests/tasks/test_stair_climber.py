@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leaps.karel.interpreter import Outcome
+from leaps.domain import Outcome
 from leaps.tasks.stair_climber import STAIR_CLIMBER
 from tests.tasks.play import play
 

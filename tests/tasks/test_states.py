@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from leaps.domain import States
 from leaps.evaluate import evaluate
 from leaps.karel.world import EAST, WALL, World, Worlds, clear, place_karel
 from leaps.randomness import Stream, below
 from leaps.tasks import HELD_OUT, TASKS, VARIANTS, Task, get
 from leaps.tasks.maze import all_mazes
-from leaps.tasks.states import States, can_list, combinations, empty_rooms, equally_likely, subsets
+from leaps.tasks.states import can_list, combinations, empty_rooms, equally_likely, subsets
 from leaps.tasks.task import is_seen
 from tests.tasks.corridor import SOLUTION, listed_corridor_in
 

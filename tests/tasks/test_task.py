@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from leaps import parallel
+from leaps.domain import Outcome
 from leaps.dsl.text import parse
 from leaps.env import KarelEnv, KarelVectorEnv
-from leaps.evaluate import compile_programs, evaluate
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import EXIT, LANGUAGE, WALL, World
+from leaps.evaluate import evaluate
+from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World
 from leaps.simulation import Simulation
 from leaps.tasks import HARD, HELD_OUT, PAPER, TASKS, VARIANTS, Task, get
 from tests.strategies import same
@@ -250,10 +250,10 @@ def test_executor_and_interpreter_agree_on_a_task_with_a_limit_of_calls(name: st
 def test_programs_compiled_for_another_limit_of_calls_are_refused() -> None:
     walk = "DEF run m( move m)"
     with pytest.raises(ValueError, match="expected programs compiled with calls=220, found None"):
-        evaluate(compile_programs(walk), "top-off~220calls")
+        evaluate(KAREL.compile(walk), "top-off~220calls")
     with pytest.raises(ValueError, match="expected programs compiled with calls=None, found 220"):
-        evaluate(compile_programs(walk, calls=220), "top-off")
-    assert evaluate(compile_programs(walk, calls=220), "top-off~220calls").rollouts.steps.max() == 1
+        evaluate(KAREL.compile(walk, calls=220), "top-off")
+    assert evaluate(KAREL.compile(walk, calls=220), "top-off~220calls").rollouts.steps.max() == 1
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from leaps.evaluate import compile_programs
+from leaps.domain import Outcome
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Outcome
-from leaps.karel.world import EAST, WALL, World, Worlds
+from leaps.karel.world import EAST, KAREL, WALL, World, Worlds
 from leaps.tasks.up_n_down import COLUMN, GOALS, REACHED, ROW, UP_N_DOWN, move_goal
 from tests.tasks.play import play
 
@@ -58,7 +57,7 @@ def test_the_hundredth_goal_ends_the_rollout() -> None:
     start = UP_N_DOWN.prepare(World.parse(STAIRS))
     start.memory[REACHED] = GOALS - 1
     rollouts = run(
-        compile_programs(f"DEF run m( {UP + UP} turnLeft m)"), Worlds.stack([start]), 99, UP_N_DOWN.hooks
+        KAREL.compile(f"DEF run m( {UP + UP} turnLeft m)"), Worlds.stack([start]), 99, UP_N_DOWN.hooks
     )
     assert rollouts.returns is not None
     assert (rollouts.returns[0, 0], rollouts.outcome[0, 0], rollouts.steps[0, 0]) == (1.0, Outcome.ENDED, 8)

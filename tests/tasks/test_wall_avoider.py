@@ -1,6 +1,6 @@
 import pytest
 
-from leaps.karel.interpreter import Outcome
+from leaps.domain import Outcome
 from leaps.karel.world import World
 from leaps.tasks.wall_avoider import CELLS, WALL_AVOIDER
 from tests.tasks.play import play

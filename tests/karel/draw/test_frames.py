@@ -1,16 +1,16 @@
 import numpy as np
 import pytest
 
+from leaps.domain import NO_ACTION
 from leaps.dsl.compiler import Compiled
 from leaps.karel.draw.frames import frames_of_actions, frames_of_program, path_of
-from leaps.karel.executor import NO_ACTION, compile_karel
-from leaps.karel.world import LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, World
+from leaps.karel.world import KAREL, LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, World
 from leaps.tasks import TASKS
 from tests.karel.draw.looking import CORRIDOR, corridor, walk
 
 
 def compiled(*texts: str) -> Compiled:
-    return compile_karel(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in texts]))
+    return KAREL.compile(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in texts]))
 
 
 def test_frames_are_all_states_from_the_first_to_the_last() -> None:

@@ -1,0 +1,187 @@
+"""What a domain is, what a task is, and what comes of running programs: all that the parts to the right know.
+
+A domain says what can be perceived and done. A task says what is wanted, and runs programs. Evaluation and
+search take both from the task that they are given, and work for any.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.dsl.compiler import Compiled, compile_tokens
+from leaps.dsl.language import Language
+from leaps.dsl.sample import ProgramDistribution
+from leaps.dsl.syntax import Program, tokens_of
+from leaps.dsl.text import parse
+
+Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
+"""a text, a tree, several of them, or token ids [programs, length]"""
+Size = tuple[int, int]
+"""height and width of a task's worlds"""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What programs are made of: the words of a language, and what random programs look like."""
+
+    name: str
+    language: Language
+    programs: ProgramDistribution
+    space: str | None = None
+    """the learned program space that comes with the package, if there is one"""
+
+    def read(self, program: str | Program) -> NDArray[np.uint8]:
+        """[length] token ids of a text or a tree, quickly. Whether a text is a program the compiler says."""
+        language = self.language
+        if isinstance(program, Program):
+            return language.encode(tokens_of(program))
+        ids = language.ids
+        try:
+            tokens = np.array([ids[word] for word in program.split()], np.uint8)
+        except KeyError:  # a comment, or a mistake: the parser knows
+            tokens = None
+        if tokens is None or language.pad in tokens:
+            return language.encode(tokens_of(parse(program, language)))
+        return tokens
+
+    def parse(self, text: str) -> Program:
+        """Read a text into a tree, or say where it is wrong."""
+        return parse(text, self.language)
+
+    def text(self, tokens: NDArray[np.uint8]) -> str:
+        """Write the token ids of a program [length] as a text of one line."""
+        return " ".join(self.language.decode(tokens))
+
+    def compile(self, programs: Programs, *, branches: bool = False, calls: int | None = None) -> Compiled:
+        """Compile programs in whatever form they come; see `compile_tokens`.
+
+        Of token ids, rows that are no programs have entry -1; of texts, all have to be programs.
+        """
+        if isinstance(programs, np.ndarray):
+            return compile_tokens(programs, self.language, branches=branches, calls=calls)
+        listed = [programs] if isinstance(programs, str | Program) else list(programs)
+        if not listed:
+            raise ValueError("expected at least one program, found none")
+        tokens = self.language.batch([self.read(item) for item in listed])
+        compiled = compile_tokens(tokens, self.language, branches=branches, calls=calls)
+        if (compiled.entry < 0).any():
+            wrong = listed[int((compiled.entry < 0).argmax())]
+            self.parse(wrong if isinstance(wrong, str) else " ".join(tokens_of(wrong)))  # says what is wrong
+            raise AssertionError("the parser takes what the compiler doesn't")
+        return compiled
+
+
+class Outcome(IntEnum):
+    """Why a run came to its end."""
+
+    HALTED = 0
+    """the program came to its own end"""
+    ENDED = 1
+    """the world ended it: it was decided there"""
+    CUT_OFF = 2
+    """the horizon, or the limit of calls, was reached"""
+    STUCK = 3
+    """a loop can never act again, nor end"""
+
+
+NO_ACTION = 255
+"""fills up `Rollouts.actions`"""
+
+
+@dataclass(frozen=True)
+class Rollouts:
+    """What happened: an element per program and episode."""
+
+    outcome: NDArray[np.uint8]
+    """[programs, episodes] an `Outcome` each"""
+    steps: NDArray[np.int32]
+    """[programs, episodes] actions taken"""
+    returns: NDArray[np.float64] | None = None
+    """[programs, episodes] what the task pays for them"""
+    actions: NDArray[np.uint8] | None = None
+    """[programs, episodes, horizon] what was done; filled up with NO_ACTION"""
+    covered: NDArray[np.uint64] | None = None
+    """[programs, episodes] the conditions looked at; see `Compiled.branches`"""
+    used: NDArray[np.bool_] | None = None
+    """[entries] which of `Compiled.table` were looked up, in any episode"""
+    tried: NDArray[np.int64] | None = None
+    """[programs] how many episodes a program was run in: all, unless it was given up"""
+    final: Any = None
+    """the worlds as the programs left them: those of program 0 first"""
+
+
+Episodes = Any
+"""Initial states of one size, to run programs from: a named tuple of arrays, with the states along the first
+axis. They have a `count` and a `size`; `take(indices)` is some of them, in the order given; `join([…])` puts
+batches of one size one after the other."""
+
+
+class States(NamedTuple):
+    """All initial states of a size, with their probabilities."""
+
+    worlds: Episodes
+    weights: NDArray[np.float64]
+    """[states] positive, with a sum of 1"""
+
+
+class Task(Protocol):
+    """What is wanted: initial states, what comes of running programs from them, and what that is worth."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def variant_of(self) -> str | None:
+        """The task that this one is a variant of, if any: a setting for that one fits it, too."""
+
+    @property
+    def domain(self) -> Domain: ...
+
+    @property
+    def best(self) -> float:
+        """The return that counts as solved, with which no search has to go on."""
+
+    def horizon(self, size: Size | None = None) -> int:
+        """How many actions a rollout may take."""
+
+    def check_size(self, size: Size | None) -> Size:
+        """Return the size to use, or say what is wrong with the one asked for."""
+
+    def worlds(self, count: int, seed: int, size: Size | None = None, *, first: int = 0) -> Episodes:
+        """Draw initial states. State `i` depends on the seed and on `first + i` alone."""
+
+    def states(self, size: Size | None = None) -> States | None:
+        """List all initial states of a size; None if they can't be listed."""
+
+    def compile(self, programs: Programs) -> Compiled:
+        """Compile programs for this task."""
+
+    def run(
+        self,
+        compiled: Compiled,
+        episodes: Episodes,
+        *,
+        horizon: int | None = None,
+        needed: NDArray[np.float64] | None = None,
+        want_actions: bool = False,
+        want_used: bool = False,
+        grain: int = 256,
+    ) -> Rollouts:
+        """Run every program from every initial state, and judge it; ValueError for returns that can't be.
+
+        needed: [episodes] what a program must have earned by the end of each episode, all in all; one that
+        hasn't is given up. grain: rollouts that are worth a thread of their own.
+        """
+
+    def film(self, compiled: Compiled, episodes: Episodes, file: Path) -> None:
+        """Save the first program's rollout from the first initial state as a GIF."""
+
+
+def size_text(size: Size) -> str:
+    """Write a size as people do: 8x8."""
+    return f"{size[0]}x{size[1]}"

@@ -1,0 +1,81 @@
+"""Programs are read in whatever form they come; and evaluation, search and repair work for any task."""
+
+import pytest
+
+from leaps.analysis.repair import repair
+from leaps.domain import Task, size_text
+from leaps.dsl.text import ProgramError, parse
+from leaps.evaluate import evaluate
+from leaps.karel.world import KAREL, LANGUAGE
+from leaps.search.solve import Run, SolveConfig, solve, work
+from tests.hoover import HOOVER, CleanCorridor
+
+WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+CLEAN = (
+    "DEF run m( WHILE c( not c( bump c) c) w( IF c( dirt c) i( suck i) forward w) suck turn "
+    "WHILE c( not c( bump c) c) w( IF c( dirt c) i( suck i) forward w) suck m)"
+)
+CORRIDOR: Task = CleanCorridor()
+
+
+def test_text_tree_and_tokens_are_the_same_program() -> None:
+    tree, tokens = parse(WALK, LANGUAGE), LANGUAGE.encode(WALK.split())
+    assert KAREL.read(WALK).tolist() == KAREL.read(tree).tolist() == tokens.tolist()
+    assert KAREL.text(tokens) == WALK
+    assert KAREL.parse(WALK) == tree
+
+
+def test_comments_are_fine_in_what_is_read() -> None:
+    assert KAREL.read(f"# walks\n{WALK}").tolist() == KAREL.read(WALK).tolist()
+
+
+def test_the_wrong_one_of_several_programs_is_pointed_at() -> None:
+    with pytest.raises(ProgramError, match=r"token 4: found 'move'|token 3: found 'm\)'"):
+        KAREL.compile([WALK, "DEF run m( m)"])
+
+
+def test_sizes_are_written_as_people_do() -> None:
+    assert size_text((8, 12)) == "8x12"
+
+
+# Another domain's task
+
+
+def test_a_program_of_another_domain_has_its_exact_return() -> None:
+    assert str(evaluate(CLEAN, CORRIDOR, prefer_exact=True).expected()) == "exact, all 192 states"
+    assert evaluate(CLEAN, CORRIDOR, prefer_exact=True).mean_return[0] == 10.0
+    lazy = evaluate("DEF run m( suck m)", CORRIDOR, episodes=50, size=(1, 20))
+    assert 0.0 < lazy.mean_return[0] < 2.0
+
+
+@pytest.mark.parametrize(("method", "budget"), [("ladder", 20_000), ("hc", 20_000)])
+def test_a_search_solves_a_task_of_another_domain(method: str, budget: int) -> None:
+    """From random programs, as there is no learned space; to a best return that is not 1."""
+    found = work(Run(SolveConfig("clean-corridor", method, 1, budget, worlds=40), CORRIDOR))
+    assert found.solved
+    assert found.unseen_return == 10.0
+    assert evaluate(found.program, CORRIDOR, prefer_exact=True).expected().lowest == 10.0
+
+
+def test_a_search_of_another_domain_is_determined_by_its_seed() -> None:
+    one, again, other = (solve(CORRIDOR, seed=seed, budget=600, worlds=4) for seed in (3, 3, 4))
+    assert (one.program, one.evaluations) == (again.program, again.evaluations)
+    assert (one.program, one.evaluations) != (other.program, other.evaluations)
+
+
+def test_a_program_of_another_domain_is_repaired() -> None:
+    broken = CLEAN.replace("turn", "forward")
+    found = repair(broken, CORRIDOR, edits=1, budget=5000)
+    assert found.original_return < 9.0
+    assert (found.solution.unseen_return, found.edits) == (10.0, 1)
+
+
+def test_a_search_among_points_needs_a_space() -> None:
+    with pytest.raises(ValueError, match="and hoover has none; expected ladder or hc, or a space"):
+        solve(CORRIDOR, "leaps")
+
+
+def test_a_program_of_another_domain_is_pointed_at_where_it_is_wrong() -> None:
+    with pytest.raises(ProgramError, match="token 3: 'move' is not a token of this language"):
+        repair("DEF run m( move m)", CORRIDOR)
+    assert HOOVER.compile(HOOVER.language.encode(["DEF", "run", "m("])[None]).entry[0] == -1
