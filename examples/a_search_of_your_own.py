@@ -8,7 +8,6 @@ import numpy as np
 
 import leaps
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
-from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.methods import Setting
 from leaps.search.search import Programs, Scores
 
@@ -21,8 +20,8 @@ class MySearch:
     """A (1+λ) local search with restarts."""
 
     def __init__(self, setting: Setting) -> None:
-        limits = Limits(length=setting.max_length)
-        self.neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, limits, MOVES, setting.seed)
+        domain, limits = setting.domain, Limits(length=setting.max_length)
+        self.neighbourhood = Neighbourhood(domain.language, domain.programs, limits, MOVES, setting.seed)
         self.restart()
 
     def restart(self) -> None:
