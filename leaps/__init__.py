@@ -5,6 +5,7 @@
 True
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from leaps.registration import register_environments
@@ -13,11 +14,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from leaps.analysis.repair import Repair
+    from leaps.gym import GymTask as GymTask
+    from leaps.gym import ProgramPolicy as ProgramPolicy
+    from leaps.gym import privileged as privileged
     from leaps.search.solve import Solution
 
 __version__ = "0.1.0"
 
 register_environments()
+
+
+_LAZY = {"GymTask": "leaps.gym", "ProgramPolicy": "leaps.gym", "privileged": "leaps.gym"}
+"""public names, and the modules that they are imported from when they are first used"""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'leaps' has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)
 
 
 def solve(task: Any, method: str = "ladder", seed: int = 0, **settings: Any) -> "Solution":

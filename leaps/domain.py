@@ -21,8 +21,8 @@ from leaps.dsl.text import parse
 
 Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
 """a text, a tree, several of them, or token ids [programs, length]"""
-Size = tuple[int, int]
-"""height and width of a task's worlds"""
+Size = Any
+"""(height, width) of a task's worlds, or what a variant of it is called: what its `check_size` takes"""
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,10 @@ class Task(Protocol):
     def best(self) -> float:
         """The return that counts as solved, with which no search has to go on."""
 
+    @property
+    def checked(self) -> int:
+        """How many fresh initial states a good program is checked on at a time."""
+
     def horizon(self, size: Size | None = None) -> int:
         """How many actions a rollout may take."""
 
@@ -184,4 +188,4 @@ class Task(Protocol):
 
 def size_text(size: Size) -> str:
     """Write a size as people do: 8x8."""
-    return f"{size[0]}x{size[1]}"
+    return size if isinstance(size, str) else f"{size[0]}x{size[1]}"

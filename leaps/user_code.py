@@ -8,9 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from threading import RLock
 from types import ModuleType
-from typing import TypeVar
-
-Kind = TypeVar("Kind")
+from typing import Any
 
 ENDING = ".py"
 _IMPORTING = RLock()
@@ -30,21 +28,24 @@ def digest_of(name: str) -> str:
     return sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest()[:16]
 
 
-def load(file: str, variable: str, kind: type[Kind], what: str) -> Kind:
-    """Import a file, and return its object of that name and kind; `what` is the word for it in messages."""
+def load(file: str, variable: str, kinds: tuple[type, ...], what: str) -> Any:
+    """Import a file, and return its object of that name, of one of these kinds; `what` is the word for it in
+    messages.
+    """
     if not Path(file).is_file():
         raise ValueError(f"there is no file {file!r} to take the {what} {variable!r} from")
     module = import_file(file)
-    known = [name for name, value in vars(module).items() if isinstance(value, kind)]
+    known = [name for name, value in vars(module).items() if isinstance(value, kinds)]
     has = f"it has {', '.join(known)}" if known else "it has none"
     if not variable:
         raise ValueError(f"expected the name of a {what} after the file, as in {file}:NAME; {has}")
     if not hasattr(module, variable):
         raise ValueError(f"{file} has no {what} {variable!r}; {has}")
     value = getattr(module, variable)
-    if not isinstance(value, kind):
+    if not isinstance(value, kinds):
         found = type(value).__name__
-        raise ValueError(f"{file}: expected {variable} to be a {kind.__name__}, found {found}; {has}")
+        expected = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"{file}: expected {variable} to be a {expected}, found {found}; {has}")
     return value
 
 
@@ -52,6 +53,13 @@ def import_file(file: str) -> ModuleType:
     """Import a file by its path; again if it has been edited."""
     with _IMPORTING:
         return _module_of(str(Path(file).resolve()), Path(file).read_bytes())
+
+
+def imported_files() -> list[ModuleType]:
+    """List the files that were imported by their paths, as modules."""
+    return [
+        module for name, module in sys.modules.items() if name.endswith(ENDING) and Path(name).is_absolute()
+    ]
 
 
 @cache

@@ -50,10 +50,10 @@ class Corridors(NamedTuple):
 class CleanCorridor:
     """Clean the corridor: the return is ten times the share of dirt that is gone."""
 
-    name, variant_of, domain, best = "clean-corridor", None, HOOVER, 10.0
+    name, variant_of, domain, best, checked = "clean-corridor", None, HOOVER, 10.0, 100
 
     def horizon(self, size: Size | None = None) -> int:
-        return 6 * self.check_size(size)[1]
+        return 6 * int(self.check_size(size)[1])
 
     def check_size(self, size: Size | None) -> Size:
         return size or (1, 6)

@@ -15,7 +15,7 @@ ORDER = [
     {"randomness"},
     {"dsl"},
     {"domain"},
-    {"karel"},
+    {"karel", "gym"},
     {"tasks"},
     {"evaluate"},
     {"simulation"},

@@ -71,8 +71,14 @@ def test_a_program_of_another_domain_is_repaired() -> None:
 
 
 def test_a_search_among_points_needs_a_space() -> None:
-    with pytest.raises(ValueError, match="and hoover has none; expected ladder or hc, or a space"):
+    with pytest.raises(ValueError, match="and hoover has none; expected ladder or hc"):
         solve(CORRIDOR, "leaps")
+
+
+def test_the_space_of_another_language_is_refused() -> None:
+    for method in ("ladder", "leaps"):
+        with pytest.raises(ValueError, match="hoover has no program space; found 'leaps'"):
+            solve(CORRIDOR, method, space="leaps")
 
 
 def test_a_program_of_another_domain_is_pointed_at_where_it_is_wrong() -> None:

@@ -12,6 +12,7 @@ SAID = {
     "evaluate_a_program.py": ["top-off, 12x12: mean return 1.000", "top-off, 100x100: mean return 1.000"],
     "a_task_of_your_own.py": ["1.000  DEF run m( WHILE c( frontIsClear c) w( move w) putMarker m)"],
     "a_search_of_your_own.py": ["1.000 after", "evaluations: DEF run m("],
+    "an_environment_of_your_own.py": ["of 500 on average: DEF run m(", "it looked at {"],
     "a_vector_environment.py": ["million steps a second"],
 }
 

@@ -78,7 +78,7 @@ def test_a_share_of_the_configurations_can_be_asked_for(tmp_path: Path) -> None:
     [
         ("", "CORRIDOR", "mine.py has no task 'CORRIDOR'; it has none"),
         ("from leaps.tasks import *\nA = get('maze')\n", "B", "mine.py has no task 'B'; it has A"),
-        ("A = 3\n", "A", "expected A to be a Task, found int; it has none"),
+        ("A = 3\n", "A", "expected A to be a Task or GymTask, found int; it has none"),
         ("from leaps.tasks.maze import MAZE\n", "", "expected the name of a task after the file"),
         ("\nimport nowhere_at_all\n", "A", "mine.py, line 2: ModuleNotFoundError: No module named"),
         ("\n\ndef f(:\n", "A", "mine.py, line 3: SyntaxError: invalid syntax"),

@@ -17,12 +17,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leaps import __version__
+from leaps.dsl.language import Language
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE
 
 if TYPE_CHECKING:
     from leaps.dataset import Dataset
+    from leaps.domain import Task
 
 app = typer.Typer(
     help="Programs as policies: short, readable programs that solve tasks.",
@@ -82,15 +84,15 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value))
 
 
-def read_program(file: Path | None, expression: str | None) -> Program:
+def read_program(file: Path | None, expression: str | None, language: Language = LANGUAGE) -> Program:
     """Read the program that a command was given, from wherever it was given."""
     if (file is None) == (expression is None):
         raise ValueError("expected a program: either a FILE or -e 'DEF run m( … m)', and not both")
     if expression is not None:
-        return parse(expression, LANGUAGE)
+        return parse(expression, language)
     assert file is not None
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    return parse(data.decode("utf-8-sig", errors="replace"), LANGUAGE)
+    return parse(data.decode("utf-8-sig", errors="replace"), language)
 
 
 def parse_size(text: str | None, option: str = "--size") -> tuple[int, int] | None:
@@ -101,6 +103,16 @@ def parse_size(text: str | None, option: str = "--size") -> tuple[int, int] | No
     if not match:
         raise ValueError(f"{option}: expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
     return int(match[1]), int(match[2])
+
+
+def size_for(task: "Task", text: str | None, option: str = "--size") -> Any:
+    """Read HxW for a task of Karel; for any other, the name of a variant as it is."""
+    return parse_size(text, option) if task.domain.language == LANGUAGE else text
+
+
+def sizes_for(task: "Task", text: str | None, option: str) -> tuple[Any, ...]:
+    """Read several sizes or variants, with commas between them."""
+    return tuple(size_for(task, each.strip(), option) for each in (text.split(",") if text else ()))
 
 
 def parse_sizes(text: str | None, option: str) -> tuple[tuple[int, int], ...]:

@@ -20,15 +20,15 @@ from leaps.cli.app import (
     TaskOption,
     app,
     out,
-    parse_size,
-    parse_sizes,
     print_json,
     read_program,
+    size_for,
+    sizes_for,
 )
 from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_returns
-from leaps.dsl.text import parse, to_indented, to_line
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import to_indented, to_line
 from leaps.files import write_atomically
-from leaps.karel.world import LANGUAGE
 
 if TYPE_CHECKING:
     from leaps.analysis.repair import Repair
@@ -64,24 +64,26 @@ def repair(
     """
     from leaps.analysis.repair import BUDGET, repaired
     from leaps.search.solve import Run, SolveConfig, work
+    from leaps.tasks import get
 
-    program = to_line(read_program(file, expression))
+    wanted = get(task)
+    program = to_line(read_program(file, expression, wanted.domain.language))
     config = SolveConfig(
         task,
         "ladder",
         seed,
         BUDGET if budget is None else budget,
-        parse_size(size),
+        size_for(wanted, size),
         origin=program,
         edits=edits,
-        also=parse_sizes(also, "--also"),
+        also=sizes_for(wanted, also, "--also"),
     )
     if to is not None and not to.parent.is_dir():  # now, not after minutes
         raise ValueError(f"--out: there is no folder {str(to.parent)!r} to write {to.name} into")
-    with LiveView([config]) as view:
+    with LiveView([config], wanted.domain) as view:
         found = repaired(work(Run(config), view.show))
     if to is not None:
-        write_atomically(to, (to_indented(parse(found.program, LANGUAGE)) + "\n").encode())
+        write_atomically(to, (to_indented(wanted.domain.parse(found.program)) + "\n").encode())
     if json_:
         print_json(found.summary())
     else:
@@ -109,18 +111,19 @@ def print_repair(found: "Repair", to: Path | None) -> None:
     if to is not None:
         table.add_row("written to", escape(str(to)))
     text = Text()
-    for mark, line in changes(found.original, found.program):
+    domain = solution.task.domain
+    for mark, line in changes(domain.parse(found.original), domain.parse(found.program)):
         text.append(f"{mark}{line}\n", COLOURS[mark])
     text.rstrip()
     out.print(Columns([Panel(text, border_style="dim", padding=(0, 2)), table], padding=(0, 3)))
 
 
-def changes(before: str, after: str) -> list[tuple[str, str]]:
+def changes(before: Program, after: Program) -> list[tuple[str, str]]:
     """The lines of two programs, each with a mark: in both, added or removed.
 
     A line that only stands further in than before, since a loop was put around it, is in both.
     """
-    old, new = (to_indented(parse(program, LANGUAGE)).splitlines() for program in (before, after))
+    old, new = (to_indented(program).splitlines() for program in (before, after))
     matcher = SequenceMatcher(None, [line.strip() for line in old], [line.strip() for line in new], False)
     lines: list[tuple[str, str]] = []
     for kind, a, b, c, d in matcher.get_opcodes():

@@ -23,16 +23,17 @@ from leaps.cli.app import (
     app,
     err,
     out,
-    parse_size,
-    parse_sizes,
     print_json,
     read_program,
+    size_for,
+    sizes_for,
 )
 from leaps.cli.programs import coloured
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
 
 if TYPE_CHECKING:
+    from leaps.domain import Domain
     from leaps.search.solve import Solution, SolveConfig, Step
 
 AlsoOption = Annotated[
@@ -69,7 +70,12 @@ def solve(
     max_length: Annotated[
         int, typer.Option("--max-length", help="Tokens of the longest program; the paper also tries 100.")
     ] = 45,
-    space: SpaceOption = "leaps",
+    space: Annotated[
+        str | None,
+        typer.Option(
+            "--space", help="A program space: leaps (the default), p, pr or pl, or a file of weights."
+        ),
+    ] = None,
     to: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="Where the result goes; out/TASK-METHOD-SEED by default."),
@@ -95,24 +101,23 @@ def solve(
     from leaps.search.solve import Run, SolveConfig
     from leaps.tasks import get
 
+    wanted = get(task)
     configs = [
         SolveConfig(
             task,
             method,
             number,
             budget,
-            parse_size(size),
+            size_for(wanted, size),
             space,
             max_length,
-            also=parse_sizes(also, "--also"),
+            also=sizes_for(wanted, also, "--also"),
         )
         for number in range(seed, seed + seeds)
     ]
 
-    task_name = get(task).name  # of a task in a file, without the file
-
     def folder_of(config: SolveConfig) -> Path:
-        name = f"{task_name}-{short_name(method)}-{config.seed}"
+        name = f"{wanted.name}-{short_name(method)}-{config.seed}"
         return Path("out") / name if to is None else to if seeds == 1 else to / name
 
     def keep(solution: "Solution") -> None:
@@ -125,7 +130,7 @@ def solve(
         checkpoints[step.seed](step)
         view.show(step)
 
-    with LiveView(configs) as view:
+    with LiveView(configs, wanted.domain) as view:
         runs = [
             Run(config) for config in configs
         ]  # says what is wrong, if anything, before there is a folder
@@ -151,8 +156,8 @@ def solve(
 class LiveView:
     """What searches are doing, while they do it; nothing where there is no terminal."""
 
-    def __init__(self, configs: "list[SolveConfig]") -> None:
-        self.configs = configs
+    def __init__(self, configs: "list[SolveConfig]", domain: "Domain") -> None:
+        self.configs, self.domain = configs, domain
         self.live = Live(console=err, transient=True, auto_refresh=False)
         self.shown = 0.0
         self.steps: dict[int, Step] = {}
@@ -202,7 +207,7 @@ class LiveView:
                 f"evaluations ({latest.evaluations / latest.seconds:,.0f} a second), {latest.seconds:.1f} s",
             )
             table.add_row("", ProgressBar(total=1.0, completed=max(latest.best_so_far, 0.0), width=30))
-        program = coloured(parse(" ".join(LANGUAGE.decode(best.program)), LANGUAGE))
+        program = coloured(self.domain.parse(self.domain.text(best.program)))
         self.live.update(Group(table, Panel(program, border_style="dim", padding=(0, 2))), refresh=True)
 
 
@@ -220,7 +225,7 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     if solution.interrupted:
         table.add_row("", "interrupted: this is the best so far; the same command goes on")
     table.add_row("kept in", escape(str(folder)))
-    panel = Panel(coloured(parse(solution.program, LANGUAGE)), border_style="dim", padding=(0, 2))
+    panel = Panel(coloured(solution.task.domain.parse(solution.program)), border_style="dim", padding=(0, 2))
     out.print(Columns([panel, table], padding=(0, 3)))
 
 

@@ -75,8 +75,10 @@ def _space_of(setting: Setting, raw: bool = False) -> Space:
     if setting.space is None:
         raise ValueError(
             f"this search looks among the points of a program space, and {setting.domain.name} has none; "
-            "expected ladder or hc, or a space"
+            "expected ladder or hc"
         )
+    if setting.domain.space is None:
+        raise ValueError(f"{setting.domain.name} has no program space; found {setting.space!r}")
     return Space.load(setting.space, raw=raw)
 
 
@@ -96,7 +98,7 @@ def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
         )
         if "space" in missing or setting.space is None:
             return Ladder(config, neighbourhood, neighbourhood.fresh)
-        space = Space.load(setting.space)
+        space = _space_of(setting)
 
         def fresh(count: int) -> Programs:
             # From the neighbourhood's stream, so that a search saved and restored continues identically.

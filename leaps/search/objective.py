@@ -209,6 +209,7 @@ def _needed(expected: NDArray[np.float64], best: float) -> NDArray[np.float64]:
     begin, lap = 0, FIRST_LAP
     while len(expected) - (end := begin + lap) >= lap:  # no lap for the few that are left
         left = np.arange(end - begin - 1, -1, -1)
-        needed[begin:end] = earned[end - 1] - 1e-9 - (best + 1e-9) * left
+        most = np.multiply(best + 1e-9, left, where=left > 0, out=np.zeros(len(left)))  # 0 · ∞ is no number
+        needed[begin:end] = earned[end - 1] - 1e-9 - most
         begin, lap = end, 3 * lap
     return needed

@@ -91,7 +91,9 @@ class SolveConfig:
 
 
 def _pair(size: Any, name: str) -> Size:
-    """Height and width, whatever they came in."""
+    """Height and width, whatever they came in; or the name of a variant."""
+    if isinstance(size, str):
+        return size
     if not isinstance(size, list | tuple) or len(size) != 2 or not all(isinstance(n, Integral) for n in size):
         raise ValueError(f"{name}: expected height and width such as (8, 8), found {size!r}")
     return int(size[0]), int(size[1])

@@ -18,10 +18,8 @@ from leaps.search.simplify import simplify
 Tokens = NDArray[np.uint8]
 """[length] a program"""
 
-CHECKED = 1000
-"""fresh worlds on which a good program is checked"""
 CHECKED_ELSEWHERE = 100
-"""… of each other size that it has to hold at: large worlds take long"""
+"""fresh worlds of each other size on which a good program is checked, at most: large worlds take long"""
 CHECKS = 10
 """as often that must hold before it is believed to be perfect: one that fails once in a thousand worlds
 gets through a single check too often"""
@@ -50,7 +48,10 @@ class Trial:
 
     def _many(self, size: Size, times: int = 1) -> Episodes:
         """As many fresh worlds as are worth a check, or several."""
-        return self.fresh(times * (CHECKED if size == self.sizes[0] else CHECKED_ELSEWHERE), size)
+        count = self.task.checked
+        if size != self.sizes[0]:
+            count = min(count, CHECKED_ELSEWHERE)
+        return self.fresh(times * count, size)
 
     def check(
         self, program: Tokens, size: Size, objective: Objective

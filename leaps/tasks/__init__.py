@@ -4,8 +4,9 @@ import difflib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from leaps.gym.task import GymTask
 from leaps.tasks.clean_house import CLEAN_HOUSE
 from leaps.tasks.door_key import DOOR_KEY
 from leaps.tasks.farmer import FARMER
@@ -53,7 +54,7 @@ VARIANTS = {
 """tasks that differ from one of TASKS in how a world is drawn or what a state is worth"""
 
 
-def get(name: str) -> Task:
+def get(name: str) -> Any:
     """Find a task by name, or one of your own by its file: `path/to/file.py:NAME`.
 
     Either way, `top-off@0.25` draws from a quarter of its configurations only, and in `top-off~100` a rollout
@@ -62,12 +63,15 @@ def get(name: str) -> Task:
     returns of KAREL-LONG. Variants can be combined, as in `seesaw~100~cost`. A file is imported, so this is
     for names that come from whoever runs the program; `named` is for all others.
     """
-    found = split_name(name)
-    if found is None:
+    place = split_name(name)
+    if place is None:
         return named(name)
-    file, rest = found
+    file, rest = place
     variable, changes = _split_changes(rest)
-    return _changed(load(file, variable, Task, "task"), changes)
+    found = load(file, variable, (Task, GymTask), "task")
+    if changes and not isinstance(found, Task):
+        raise ValueError(f"{name}: {SHARE} and {LIMIT} are for tasks of Karel")
+    return _changed(found, changes)
 
 
 def named(name: str, own: Mapping[str, str] | None = None) -> Task:

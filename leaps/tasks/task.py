@@ -215,6 +215,8 @@ class Task:
         """Return the size to use, or say what is wrong with the one asked for."""
         if size is None:
             return self.size
+        if isinstance(size, str) or len(size) != 2:
+            raise ValueError(f"{self.name}: expected height and width such as (8, 8), found {size!r}")
         height, width = size
         if not self.resizable and (height, width) != self.size:
             raise ValueError(
@@ -237,6 +239,10 @@ class Task:
     def best(self) -> float:
         """The highest return: 1 is perfect."""
         return 1.0
+
+    @property
+    def checked(self) -> int:
+        return 1000
 
     def compile(self, programs: Programs) -> Compiled:
         """Compile programs for this task, with its limit of calls if it has one."""

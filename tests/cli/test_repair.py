@@ -11,7 +11,7 @@ from leaps.cli.repair import ADDED, KEPT, REMOVED, changes
 from leaps.cli.search import LiveView
 from leaps.dsl.text import parse
 from leaps.evaluate import evaluate
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.solve import Step
 from tests.cli.harness import Leaps, assert_refused
 
@@ -111,7 +111,7 @@ def test_ctrl_c_ends_it_with_the_best_so_far(
 def test_lines_that_only_stand_further_in_are_no_changes() -> None:
     before = "DEF run m( move turnLeft putMarker m)"
     after = "DEF run m( REPEAT R=4 r( move turnLeft r) pickMarker m)"
-    assert changes(before, after) == [
+    assert changes(KAREL.parse(before), KAREL.parse(after)) == [
         (KEPT, "DEF run m("),
         (ADDED, "  REPEAT R=4 r("),
         (KEPT, "    move"),

@@ -86,7 +86,9 @@ def test_the_length_of_programs_reaches_the_search(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("leaps.search.solve.solve", remember)
     for method in ("leaps+-45", "leaps+-100"):
         do(Job(cell("length", method, "maze", 4), computing.search, work=tmp_path))
-    assert asked == [SolveConfig("maze", "leaps+", 4, space="leaps", max_length=length) for length in (45, 100)]
+    assert asked == [
+        SolveConfig("maze", "leaps+", 4, space="leaps", max_length=length) for length in (45, 100)
+    ]
 
 
 def test_a_training_lives_in_a_folder_of_its_own_and_goes_on(tmp_path: Path) -> None:

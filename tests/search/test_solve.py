@@ -20,7 +20,6 @@ from leaps.randomness import Stream, below
 from leaps.search.methods import METHODS
 from leaps.search.objective import NEARLY, Objective
 from leaps.search.solve import SHORTLIST, Run, Solution, SolveConfig, Step, solve, work
-from leaps.search.trial import CHECKED
 from leaps.tasks import Task, get
 from tests.embedding.helpers import needs_shipped_weights
 from tests.search.solutions import assert_same
@@ -232,7 +231,7 @@ def test_choosing_and_simplifying_are_counted() -> None:
     peer = solve("snake", "hc", budget=500)
     assert peer.budget_spent == 500
     assert 500 < peer.evaluations <= 500 + SHORTLIST
-    assert peer.rollouts == 500 * 16 + (peer.evaluations - 500) * CHECKED
+    assert peer.rollouts == 500 * 16 + (peer.evaluations - 500) * peer.task.checked
     own = solve("maze")
     assert own.evaluations > own.budget_spent + 100
     assert own.evaluations_to_found <= own.budget_spent
@@ -511,7 +510,7 @@ def test_edits_are_nothing_to_a_search_without_a_program_to_stay_close_to() -> N
         ({"size": (9, 9), "also": ((7, 8), (7, 8))}, "sizes that differ, .* own 9x9; found 7x8, 7x8"),
         ({"also": (9, 9)}, "also: expected height and width such as \\(8, 8\\), found 9"),
         ({"also": "9x9"}, "also: expected sizes such as \\[\\(16, 16\\)\\], found '9x9'"),
-        ({"also": ["9x9"]}, "also: expected height and width such as \\(8, 8\\), found '9x9'"),
+        ({"also": ["9x9"]}, "maze: expected height and width such as \\(8, 8\\), found '9x9'"),
         ({"also": [(9.0, 9.0)]}, "also: expected height and width"),
         ({"size": [8]}, "size: expected height and width such as \\(8, 8\\), found \\[8\\]"),
     ],

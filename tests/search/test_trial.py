@@ -8,9 +8,11 @@ from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE, Worlds
 from leaps.search import trial
 from leaps.search.objective import Objective
-from leaps.search.trial import ADDED, CHECKED, CHECKED_ELSEWHERE, CHECKS, Tokens, Trial, worst
+from leaps.search.trial import ADDED, CHECKED_ELSEWHERE, CHECKS, Tokens, Trial, worst
 from leaps.tasks import get
 
+CHECKED = 1000
+"""worlds of a check of a task of Karel"""
 MAZE, TOP_OFF = get("maze"), get("top-off")
 RIGHT_HAND = (
     "DEF run m( WHILE c( noMarkersPresent c) w( IFELSE c( rightIsClear c) i( turnRight i) "

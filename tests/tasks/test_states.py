@@ -66,7 +66,7 @@ def keys(worlds: Worlds) -> list[bytes]:
 
 
 def listed(name: str, size: tuple[int, int] | None = None) -> States:
-    states = get(name).states(size)
+    states: States | None = get(name).states(size)
     assert states is not None
     return states
 

@@ -1,0 +1,85 @@
+"""Run one compiled program in plain Python, an action at a time: where the world is somebody else's."""
+
+from collections.abc import Callable
+
+from leaps.dsl.compiler import HALT, LOOP, NO_SENSE, OPERATION, SET, SHIFT, Compiled
+
+Look = Callable[[int], bool]
+"""look whether a sense's perception holds, now"""
+
+
+class Stepper:
+    """A program at work: ask for its next action, do it, ask again.
+
+    It looks only at what matters where the program stands, and only once between two actions.
+    """
+
+    def __init__(
+        self, compiled: Compiled, program: int = 0, visits: set[tuple[int, int]] | None = None
+    ) -> None:
+        """visits: collects the rows and codes of the table that are looked up, if given."""
+        if compiled.entry[program] < 0:
+            raise ValueError(f"row {program} of the batch is not a program")
+        if compiled.limit:
+            raise ValueError(f"expected programs without a limit of calls, found {compiled.limit}")
+        table = compiled.rows(program)
+        self._rows: list[list[int]] = table.tolist()
+        self._loops: list[list[int]] = compiled.loops[compiled.start[program] :][: len(table)].tolist()
+        self.senses = [int(sense) for sense in compiled.senses[program] if sense != NO_SENSE]
+        """those that the bits of its codes stand for"""
+        self._asked: dict[int, tuple[tuple[int, int], ...]] = {}
+        self._entry, self._visits = int(compiled.entry[program]), visits
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._place, self._counters = self._entry, dict[int, int]()
+
+    def asks(self, place: int) -> tuple[tuple[int, int], ...]:
+        """What matters at a place: the bit of each code, and the sense that it stands for."""
+        if (known := self._asked.get(place)) is None:
+            row = self._rows[place]
+            bits = [(1 << number, sense) for number, sense in enumerate(self.senses)]
+            known = tuple(
+                (bit, sense)
+                for bit, sense in bits
+                if any(row[code] != row[code | bit] for code in range(len(row)) if not code & bit)
+            )
+            self._asked[place] = known
+        return known
+
+    def next(self, look: Look) -> int:
+        """Decide what to do next: an action, or HALT or STUCK, which the program then stays at."""
+        seen: dict[int, bool] = {}
+        place = self._place
+        while True:
+            code = 0
+            for bit, sense in self._asked.get(place) or self.asks(place):
+                holds = seen.get(sense)
+                if holds is None:
+                    holds = seen[sense] = look(sense)
+                if holds:
+                    code |= bit
+            if self._visits is not None:
+                self._visits.add((place, code))
+            entry = self._rows[place][code]
+            operation = entry & OPERATION
+            if operation < HALT:
+                self._place = entry >> SHIFT
+                return operation
+            if operation not in (SET, LOOP):
+                self._place = place
+                return operation
+            times, body, after = self._loops[entry >> SHIFT]
+            left = times if operation == SET else self._counters[entry >> SHIFT] - 1
+            self._counters[entry >> SHIFT] = left
+            place = body if left > 0 else after
+
+    def entries(self, visits: set[tuple[int, int]]) -> list[int]:
+        """Entries of its table that may have been looked up: what was not asked may hold or not."""
+        codes = 1 << len(self.senses)
+        found = []
+        for place, code in visits:
+            asked = sum(bit for bit, _ in self.asks(place))
+            found += [place * codes + other for other in range(codes) if other & asked == code]
+        return found

@@ -1,0 +1,10 @@
+"""Any Gymnasium environment as a task, and programs as policies in it.
+
+task.py      a task: an environment, names for its actions, and what can be perceived
+policy.py    a program that acts: observation in, action out
+"""
+
+from leaps.gym.policy import ProgramPolicy
+from leaps.gym.task import GymTask, privileged
+
+__all__ = ["GymTask", "ProgramPolicy", "privileged"]

@@ -1,0 +1,439 @@
+"""A Gymnasium environment as a task: names for its actions, and functions that say what is perceived.
+
+The environment is stepped as it is. The same seed and the same actions have to lead to the same episode,
+which Gymnasium asks of every environment that is reset with a seed.
+"""
+
+import hashlib
+import inspect
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Real
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps import parallel
+from leaps.domain import NO_ACTION, Domain, Outcome, Programs, Rollouts, States
+from leaps.dsl.compiler import HALT, STUCK, Compiled
+from leaps.dsl.language import Language
+from leaps.dsl.sample import ProgramDistribution
+from leaps.dsl.stepper import Stepper
+from leaps.randomness import scramble
+from leaps.user_code import imported_files
+
+SEEDS = 2**31
+"""that an environment is reset with: 0 to SEEDS - 1"""
+CHUNKS = 4
+"""that a batch is cut into for each worker process, as programs differ in how long they run"""
+WORTH_SHARING = 32
+"""episodes from which on a batch is handed to other processes"""
+
+Perception = Callable[[Any], Any]
+Maker = str | Callable[..., Any]
+"""the id of a registered environment, or a function that makes one and takes `render_mode`"""
+
+
+@dataclass(frozen=True)
+class Privileged:
+    """A perception that looks into the environment instead of the observation."""
+
+    function: Perception
+
+    def __call__(self, environment: Any) -> Any:
+        return self.function(environment)
+
+
+def privileged(function: Perception) -> Privileged:
+    """Mark a perception that takes the environment (`env.unwrapped`) instead of the observation.
+
+    A program that uses it can't be run where only observations are. Reports say which perceptions are so.
+    """
+    return Privileged(function)
+
+
+class Seeds(NamedTuple):
+    """Initial states: what environments are reset with."""
+
+    seeds: NDArray[np.int64]
+    variant: NDArray[np.str_]
+    """the same for all; "" is the task's own environment"""
+
+    @property
+    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
+        return len(self.seeds)
+
+    @property
+    def size(self) -> str:
+        return str(self.variant[0]) if len(self.variant) else ""
+
+    def take(self, indices: NDArray[np.integer] | slice) -> "Seeds":
+        return Seeds(self.seeds[indices], self.variant[indices])
+
+    @staticmethod
+    def join(parts: "Sequence[Seeds]") -> "Seeds":
+        return Seeds(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+class Episode(NamedTuple):
+    """An episode that is over, as the task's `value` is told of it."""
+
+    rewards: list[float]
+    observation: Any
+    """the last"""
+    info: dict[str, Any]
+    """of the last step, or of the reset"""
+    terminated: bool
+    truncated: bool
+
+
+@dataclass(frozen=True, eq=False)
+class GymTask:
+    """A task in a Gymnasium environment.
+
+    >>> task = GymTask(
+    ...     "cart-pole",
+    ...     make="CartPole-v1",
+    ...     actions={"left": 0, "right": 1},
+    ...     perceptions={"leansRight": lambda seen: seen[2] > 0, "fallsRight": lambda seen: seen[3] > 0},
+    ...     best=500,
+    ... )
+    >>> program = "DEF run m( WHILE c( leansRight c) w( right w) left m)"
+    >>> bool(task.run(task.compile(program), task.worlds(3, seed=0)).returns.min() > 0)
+    True
+    """
+
+    name: str
+    make: Maker
+    actions: Mapping[str, Any]
+    """names of the actions, and what the environment takes for each"""
+    perceptions: Mapping[str, Perception]
+    """names of what is perceived, and functions of the observation that return True or False"""
+    opposites: Mapping[str, str] = field(default_factory=dict)
+    """more perceptions, each the opposite of one of these"""
+    variants: Mapping[str, Maker] = field(default_factory=dict)
+    """other environments with the same actions and observations, by what they are called: other sizes, say"""
+    best: float = np.inf
+    """the return that counts as solved, if there is one"""
+    steps: int | None = None
+    """actions that an episode may take; the environment's own limit if not given"""
+    value: Callable[[Episode], float] | None = None
+    """what an episode is worth; the sum of its rewards if not given"""
+    variant_of: str | None = None
+    checked: int = 100
+    """fresh episodes that a good program is checked on at a time"""
+    _local: threading.local = field(default_factory=threading.local, init=False, repr=False)
+    """the environments of each thread"""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or set(self.name) & set("/\\:@~"):
+            raise ValueError(f"a task's name is not empty and has none of / \\ : @ ~; found {self.name!r}")
+        if self.steps is not None and self.steps < 1:
+            raise ValueError(f"{self.name}: steps must be at least 1, found {self.steps}")
+        for name, perception in self.perceptions.items():
+            if not callable(perception):
+                raise ValueError(
+                    f"{self.name}: perception {name}: expected a function of the observation, "
+                    f"found {perception!r}"
+                )
+        try:
+            _ = self.domain
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the environments behind: another process makes its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_local"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _local=threading.local())
+
+    @cached_property
+    def domain(self) -> Domain:
+        names = (*self.perceptions, *self.opposites)
+        language = Language(tuple(self.actions), names, opposites=tuple(self.opposites.items()))
+        even = ProgramDistribution(
+            actions=tuple(np.full(len(self.actions), 1 / len(self.actions))),
+            perceptions=tuple(np.full(len(names), 1 / len(names))),
+        )
+        return Domain(self.name, language, even)
+
+    @property
+    def privileged(self) -> list[str]:
+        """Names of the perceptions that look into the environment."""
+        return [name for name, function in self.perceptions.items() if isinstance(function, Privileged)]
+
+    def check_size(self, size: Any) -> str:
+        """Return the name of the variant to use, or say which there are."""
+        if size is None or size == "":
+            return ""
+        if size not in self.variants:
+            known = ", ".join(self.variants) or "none"
+            raise ValueError(f"{self.name} has no variant {size!r}; expected one of: {known}")
+        return str(size)
+
+    def environment(self, variant: str = "", render_mode: str | None = None) -> Any:
+        """Make an environment."""
+        import gymnasium
+
+        maker = self.variants[variant] if variant else self.make
+        if isinstance(maker, str):
+            return gymnasium.make(maker, render_mode=render_mode, disable_env_checker=True)
+        return maker() if render_mode is None else maker(render_mode=render_mode)
+
+    def _environment(self, variant: str) -> Any:
+        """The environment of this thread."""
+        known = self._local.__dict__.setdefault("environments", {})
+        if variant not in known:
+            known[variant] = self.environment(variant)
+        return known[variant]
+
+    def horizon(self, size: Any = None) -> int:
+        if self.steps is not None:
+            return self.steps
+        spec = getattr(self._environment(self.check_size(size)), "spec", None)
+        if spec is None or spec.max_episode_steps is None:
+            raise ValueError(
+                f"{self.name}: the environment says no number of steps after which an episode is over; "
+                "expected `steps`"
+            )
+        return int(spec.max_episode_steps)
+
+    def worlds(self, count: int, seed: int, size: Any = None, *, first: int = 0) -> Seeds:
+        """Draw seeds. Seed `i` depends on the seed given and on `first + i` alone."""
+        start = scramble(np.uint64(seed))
+        drawn = [int(scramble(start ^ np.uint64(number))) % SEEDS for number in range(first, first + count)]
+        return Seeds(np.array(drawn, np.int64), np.full(count, self.check_size(size)))
+
+    def states(self, size: Any = None) -> States | None:  # noqa: ARG002
+        """None: an environment doesn't list its initial states."""
+        return None
+
+    def compile(self, programs: Programs) -> Compiled:
+        return self.domain.compile(programs)
+
+    def run(
+        self,
+        compiled: Compiled,
+        episodes: Seeds,
+        *,
+        horizon: int | None = None,
+        needed: NDArray[np.float64] | None = None,
+        want_actions: bool = False,
+        want_used: bool = False,
+        grain: int = WORTH_SHARING,  # noqa: ARG002
+    ) -> Rollouts:
+        """Run every program from every initial state, on all cores; see `leaps.domain.Task`."""
+        if (compiled.entry < 0).any():
+            raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
+        limit = self.horizon(episodes.size) if horizon is None else horizon
+        asked = _Asked(episodes, limit, needed, want_actions, want_used)
+        if parallel.threads() == 1 or compiled.count * episodes.count < WORTH_SHARING:
+            played = self._play_all(compiled, asked)
+        else:
+            played = self._share(compiled, asked, parallel.threads())
+        return Rollouts(
+            played.outcome,
+            played.steps,
+            played.returns,
+            played.actions if want_actions else None,
+            used=played.used if want_used else None,
+            tried=None if needed is None else played.tried,
+        )
+
+    def _share(self, compiled: Compiled, asked: "_Asked", workers: int) -> "_Played":
+        """Play parts of a batch in other processes: some of the programs each, or some of the episodes."""
+        import cloudpickle  # which Gymnasium needs
+        from joblib import Parallel, delayed
+
+        for module in imported_files():  # which other processes can't import by name
+            cloudpickle.register_pickle_by_value(module)
+        blob = cloudpickle.dumps(self)
+
+        def cut(count: int) -> list[NDArray[np.int64]]:
+            return np.array_split(np.arange(count), min(CHUNKS * workers, count))
+
+        # What a program has earned so far is for one process to say.
+        by_program = compiled.count >= workers or asked.needed is not None
+        if by_program:
+            jobs = [(compiled.take(part), asked) for part in cut(compiled.count)]
+        else:
+            episodes = asked.episodes
+            jobs = [(compiled, asked._replace(episodes=episodes.take(part))) for part in cut(episodes.count)]
+        parts = Parallel(workers)(delayed(_play_elsewhere)(blob, *job) for job in jobs)
+        if by_program:
+            return _Played(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        beside = {
+            name: np.concatenate([getattr(part, name) for part in parts], axis=1)
+            for name in ("outcome", "steps", "returns", "actions")
+        }
+        used, tried = [part.used for part in parts], [part.tried for part in parts]
+        return _Played(**beside, used=np.any(used, axis=0), tried=np.sum(tried, axis=0))
+
+    def _play_all(self, compiled: Compiled, asked: "_Asked") -> "_Played":
+        """Play all episodes of some programs, one after the other."""
+        episodes, limit = asked.episodes, asked.horizon
+        shape = compiled.count, episodes.count
+        outcome, steps, returns = np.zeros(shape, np.uint8), np.zeros(shape, np.int32), np.zeros(shape)
+        actions = np.full((*shape, limit if asked.want_actions else 0), NO_ACTION, np.uint8)
+        used, tried = np.zeros(len(compiled.table), np.bool_), np.zeros(compiled.count, np.int64)
+        environment = self._environment(episodes.size)
+        for program in range(compiled.count):
+            visits: set[tuple[int, int]] | None = set() if asked.want_used else None
+            stepper = Stepper(compiled, program, visits)
+            for number in range(episodes.count):
+                end, done, earned = self._play(stepper, environment, int(episodes.seeds[number]), limit)
+                outcome[program, number], steps[program, number] = end, len(done)
+                returns[program, number] = earned
+                if asked.want_actions:
+                    actions[program, number, : len(done)] = done
+                tried[program] += 1
+                if asked.needed is not None and returns[program].sum() < asked.needed[number]:
+                    break
+            if visits is not None:
+                used[compiled.first[program] + np.array(stepper.entries(visits), np.int64)] = True
+        return _Played(outcome, steps, returns, actions, used, tried)
+
+    def _play(
+        self, stepper: Stepper, environment: Any, seed: int, limit: int
+    ) -> tuple[Outcome, list[int], float]:
+        """Play an episode: how it ended, what was done, and what it is worth."""
+        stepper.reset()
+        observation, info = environment.reset(seed=seed)
+        done: list[int] = []
+        rewards: list[float] = []
+        terminated = truncated = False
+        perceptions, moves = list(self.perceptions.values()), list(self.actions.values())
+
+        def look(sense: int) -> bool:
+            perception = perceptions[sense]
+            subject = environment.unwrapped if isinstance(perception, Privileged) else observation
+            try:
+                holds = perception(subject)
+            except Exception as error:
+                self._blame(perception, f"{type(error).__name__}: {error}", seed, len(done), error)
+            if not isinstance(holds, bool | np.bool_):
+                self._blame(perception, f"expected True or False, found {holds!r}", seed, len(done))
+            return bool(holds)
+
+        while True:
+            operation = stepper.next(look)
+            if operation >= HALT:
+                end = Outcome.STUCK if operation == STUCK else Outcome.HALTED
+                break
+            if len(done) == limit:
+                end = Outcome.CUT_OFF
+                break
+            try:
+                observation, reward, terminated, truncated, info = environment.step(moves[operation])
+            except Exception as error:
+                name = list(self.actions)[operation]
+                raise ValueError(
+                    f"{self.name}: the environment refused action {name} ({moves[operation]!r}) in step "
+                    f"{len(done) + 1} of the episode with seed {seed}: {type(error).__name__}: {error}"
+                ) from error
+            if reward.__class__ is not float and not _is_number(reward):
+                raise ValueError(
+                    f"{self.name}: expected a finite reward, found {reward!r} in step {len(done) + 1} of the "
+                    f"episode with seed {seed}"
+                )
+            done.append(operation)
+            rewards.append(float(reward))
+            if terminated or truncated:
+                end = Outcome.ENDED if terminated else Outcome.CUT_OFF
+                break
+        if self.value is None:
+            earned = sum(rewards)
+            if not np.isfinite(earned):
+                step = int(np.isfinite(rewards).argmin())
+                raise ValueError(
+                    f"{self.name}: expected a finite reward, found {rewards[step]} in step {step + 1} of the "
+                    f"episode with seed {seed}"
+                )
+            return end, done, earned
+        worth = self.value(Episode(rewards, observation, info, bool(terminated), bool(truncated)))
+        if not _is_number(worth):
+            self._blame(self.value, f"expected a finite number, found {worth!r}", seed, len(done))
+        return end, done, float(worth)
+
+    def _blame(
+        self, function: Any, why: str, seed: int, step: int, error: Exception | None = None
+    ) -> NoReturn:
+        """Name the user's function and its line."""
+        inner = function.function if isinstance(function, Privileged) else function
+        known = {id(value): name for name, value in self.perceptions.items()}
+        what = f"perception {known[id(function)]}" if id(function) in known else "value"
+        where = ""
+        if (code := getattr(inspect.unwrap(inner), "__code__", None)) is not None:
+            where = f" ({code.co_filename}, line {code.co_firstlineno})"
+        raise ValueError(
+            f"{self.name}: {what}{where}: {why}, after step {step} of the episode with seed {seed}"
+        ) from error
+
+    def film(self, compiled: Compiled, episodes: Seeds, file: Path) -> None:
+        """Save the first program's rollout from the first initial state as a GIF."""
+        from PIL import Image
+
+        environment = self.environment(episodes.size, "rgb_array")
+        frames: list[Any] = []
+
+        class Filmed:
+            """The environment, with a picture taken at every step."""
+
+            unwrapped = environment.unwrapped
+
+            def reset(self, seed: int) -> Any:
+                found = environment.reset(seed=seed)
+                frames.append(Image.fromarray(environment.render()))
+                return found
+
+            def step(self, action: Any) -> Any:
+                found = environment.step(action)
+                frames.append(Image.fromarray(environment.render()))
+                return found
+
+        self._play(Stepper(compiled), Filmed(), int(episodes.seeds[0]), self.horizon(episodes.size))
+        environment.close()
+        frames[0].save(file, save_all=True, append_images=frames[1:], duration=40, loop=0)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real | np.number) and bool(np.isfinite(float(value)))
+
+
+class _Asked(NamedTuple):
+    """What is wanted of a batch."""
+
+    episodes: Seeds
+    horizon: int
+    needed: NDArray[np.float64] | None
+    want_actions: bool
+    want_used: bool
+
+
+class _Played(NamedTuple):
+    """What came of some programs; see `Rollouts`."""
+
+    outcome: NDArray[np.uint8]
+    steps: NDArray[np.int32]
+    returns: NDArray[np.float64]
+    actions: NDArray[np.uint8]
+    used: NDArray[np.bool_]
+    tried: NDArray[np.int64]
+
+
+_tasks: dict[str, GymTask] = {}
+"""those that this process has played, by the digest of how they were sent: their environments are kept"""
+
+
+def _play_elsewhere(blob: bytes, compiled: Compiled, asked: _Asked) -> _Played:
+    import cloudpickle
+
+    digest = hashlib.sha256(blob).hexdigest()
+    if digest not in _tasks:
+        _tasks[digest] = cloudpickle.loads(blob)
+    return _tasks[digest]._play_all(compiled, asked)

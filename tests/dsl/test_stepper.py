@@ -1,0 +1,60 @@
+"""A program that is asked for its actions one by one does what its table says, and looks at what matters."""
+
+import numpy as np
+import pytest
+
+from leaps.dsl.compiler import HALT, STUCK, compile_tokens
+from leaps.dsl.language import Language
+from leaps.dsl.sample import ProgramDistribution, sample_programs
+from leaps.dsl.stepper import Stepper
+from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
+from tests.dsl.helpers import MANY, few_of_many, follow
+
+
+@pytest.mark.parametrize(
+    ("language", "distribution"), [(LANGUAGE, PROGRAMS), (MANY, few_of_many(0, 3, 17, 63, 64, 65))]
+)
+def test_actions_are_those_of_the_table(language: Language, distribution: ProgramDistribution) -> None:
+    rng = np.random.default_rng(0)
+    compiled = compile_tokens(sample_programs(language, distribution, 300, seed=1, max_length=80), language)
+    lazy = 0
+    for number in range(compiled.count):
+        perceived = [int(code) for code in rng.integers(0, 2**64, 40, np.uint64)]
+        expected = list(follow(compiled, number, perceived))
+        visits: set[tuple[int, int]] = set()
+        stepper = Stepper(compiled, number, visits)
+        looks = 0
+        for code, (operation, _) in zip(perceived, expected, strict=False):
+            seen: list[int] = []
+
+            def look(sense: int, code: int = code, seen: list[int] = seen) -> bool:
+                seen.append(sense)
+                return bool(code >> sense & 1)
+
+            assert stepper.next(look) == operation
+            assert len(seen) == len(set(seen))
+            looks += len(seen)
+        lazy += looks < len(expected) * len(stepper.senses)
+        looked_up = {entry - int(compiled.first[number]) for _, entries in expected for entry in entries}
+        assert looked_up <= set(stepper.entries(visits))
+    assert lazy > 50
+
+
+def test_it_begins_anew() -> None:
+    stepper = Stepper(KAREL.compile("DEF run m( REPEAT R=2 r( move r) turnLeft m)"))
+    expected = [0, 0, 2, HALT, HALT]
+    for _ in range(2):
+        stepper.reset()
+        assert [stepper.next(lambda _: False) for _ in expected] == expected
+
+
+def test_what_is_stuck_stays_stuck() -> None:
+    stepper = Stepper(KAREL.compile("DEF run m( WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) m)"))
+    assert [stepper.next(lambda _: True) for _ in range(3)] == [STUCK] * 3
+
+
+def test_what_is_no_program_or_counts_calls_is_refused() -> None:
+    with pytest.raises(ValueError, match="row 0 of the batch is not a program"):
+        Stepper(KAREL.compile(LANGUAGE.encode(["DEF", "run"])[None]))
+    with pytest.raises(ValueError, match="without a limit of calls, found 9"):
+        Stepper(KAREL.compile("DEF run m( move m)", calls=9))
