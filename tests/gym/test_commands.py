@@ -42,8 +42,8 @@ def test_a_program_is_repaired_at_the_prompt(leaps: Leaps) -> None:
     done = leaps("repair", "-e", broken, "--task", TASK, "--edits", 1, "--budget", 1000)
     assert done.code == 0
     assert "1 edit of 1 allowed" in done.out
-    assert re.search(r"^│ -\s+left\b", done.out, re.M)
-    assert re.search(r"^│ \+\s+right\b", done.out, re.M)
+    assert re.search(r"^│\s+-\s+left\b", done.out, re.M)
+    assert re.search(r"^│\s+\+\s+right\b", done.out, re.M)
 
 
 @pytest.mark.parametrize(
