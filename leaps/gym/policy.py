@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from leaps.dsl.compiler import HALT
 from leaps.dsl.language import Kind
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
+from leaps.files import write_atomically
+from leaps.gym.export import to_python
 from leaps.gym.task import GymTask, Privileged
 
 
@@ -84,6 +87,14 @@ class ProgramPolicy:
             course.last = course.last if operation >= HALT else operation
             chosen.append(self._actions[course.last])
         return np.array(chosen if observations is not None else chosen[0]), state
+
+    def export(self, file: str | Path) -> None:
+        """Write the program as one file of plain Python, which depends on nothing and has a `Policy` like this.
+
+        Its perceptions go with it, so they have to be functions that use nothing but their argument.
+        """
+        text = to_python(self.task.domain.parse(self.task.domain.text(self._tokens)), self.task)
+        write_atomically(Path(file), text.encode())
 
     def _split(self, observation: Any) -> list[Any] | None:
         """The observations of a batch; None if it is a single one."""

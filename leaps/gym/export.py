@@ -1,0 +1,173 @@
+"""Write a program as plain Python: one file that depends on nothing."""
+
+import builtins
+import dis
+import inspect
+import json
+import textwrap
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any
+
+from leaps.dsl.syntax import Action, Block, Condition, If, IfElse, Program, Repeat, While, walk
+from leaps.dsl.text import to_indented
+from leaps.gym.task import GymTask, Privileged
+
+_HEAD = '''\
+"""{name}: a program as plain Python, which depends on nothing.
+
+policy = Policy(); policy.reset(); action = policy.act(observation), which is None once the program has ended.
+
+{text}
+"""
+
+from __future__ import annotations
+
+ACTIONS = {actions}
+'''
+
+_PROGRAM = '''\
+def program(perceives):
+    """Yield the names of actions; `perceives` looks whether something holds now."""
+'''
+
+_TAIL = '''\
+class Policy:
+    """The program as a policy, for one episode at a time."""
+
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        """Begin an episode."""
+        self._seen = None
+        self._program = program(lambda name: PERCEPTIONS[name](self._seen))
+
+    def act(self, observation):
+        """What to do next; None once the program has come to its end."""
+        self._seen = observation
+        name = next(self._program, None)
+        return None if name is None else ACTIONS[name]
+'''
+
+
+def to_python(program: Program, task: GymTask) -> str:
+    """Write a program and what it perceives with as the text of a Python file."""
+    conditions = [one.condition for one in walk(program) if isinstance(one, While | If | IfElse)]
+    asked = {condition.perception for condition in conditions}
+    opposites = dict(task.opposites)
+    functions, table = dict[str, Callable[..., Any]](), []
+    for name in sorted(asked, key=task.domain.language.perceptions.index):
+        sense = opposites.get(name, name)
+        function = _function(task, sense, task.perceptions[sense])
+        if functions.setdefault(function.__name__, function) is not function:
+            raise ValueError(
+                f"{task.name}: expected functions of different names, found two {function.__name__}"
+            )
+        seen = f"lambda observation: not {function.__name__}(observation)" if name in opposites else None
+        table.append(f'    "{name}": {seen or function.__name__},\n')
+    actions = {name: _plain(task, name, value) for name, value in task.actions.items()}
+    lines = list(_lines(program.body))
+    if any("steps" in line for line in lines):
+        lines.insert(0, "steps = 0")
+    text = "\n\n".join(
+        (
+            _HEAD.format(name=task.name, text=to_indented(program), actions=json.dumps(actions)),
+            *(textwrap.dedent(inspect.getsource(function)) for function in functions.values()),
+            "PERCEPTIONS = {\n" + "".join(table) + "}\n",
+            _PROGRAM + "".join(f"    {line}\n" for line in lines),
+            _TAIL,
+        )
+    )
+    try:
+        compile(text, "policy.py", "exec")
+    except SyntaxError as error:
+        raise ValueError(f"the program can't be written as Python: {error.msg}") from None
+    return text
+
+
+def _plain(task: GymTask, name: str, value: Any) -> Any:
+    """An action as JSON has it, which Python reads as well."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    try:
+        json.dumps(plain)
+    except TypeError:
+        raise ValueError(
+            f"{task.name}: action {name}: expected numbers or lists of them, found {value!r}"
+        ) from None
+    return plain
+
+
+def _function(task: GymTask, name: str, perception: Any) -> Callable[..., Any]:
+    """The function of a perception, if its source can stand alone."""
+    what = f"{task.name}: perception {name}"
+    if isinstance(perception, Privileged):
+        raise ValueError(f"{what} looks into the environment, which an exported program doesn't have")
+    if not inspect.isfunction(perception) or perception.__name__ == "<lambda>":
+        raise ValueError(f"{what}: expected a function that is defined with def, found {perception!r}")
+    if outer := sorted(_outer_names(perception.__code__) | set(perception.__code__.co_freevars)):
+        raise ValueError(
+            f"{what}: expected a function that uses nothing but its argument, so that it can stand in a file "
+            f"of its own; it uses {', '.join(outer)}"
+        )
+    return perception
+
+
+def _outer_names(code: CodeType) -> set[str]:
+    """Global names that are not Python's own."""
+    used = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    inner = (const for const in code.co_consts if isinstance(const, CodeType))
+    return {name for name in used if not hasattr(builtins, name)}.union(*map(_outer_names, inner))
+
+
+def _condition(condition: Condition) -> str:
+    return ("not " if condition.negated else "") + f'perceives("{condition.perception}")'
+
+
+def _acts(block: Block) -> bool:
+    """Whether a block surely comes to an action."""
+    return any(
+        isinstance(statement, Action)
+        or (isinstance(statement, IfElse) and _acts(statement.body) and _acts(statement.orelse))
+        or (isinstance(statement, Repeat) and statement.times > 0 and _acts(statement.body))
+        for statement in block
+    )
+
+
+def _lines(block: Block, depth: int = 0) -> Iterator[str]:
+    """Write the statements of a block. depth: loops around it that have to know whether they act."""
+
+    def inside(body: Block, depth: int) -> Iterator[str]:
+        return (f"    {line}" for line in _lines(body, depth))
+
+    for statement in block:
+        match statement:
+            case Action(name):
+                if depth:
+                    yield "steps += 1"
+                yield f'yield "{name}"'
+            case If(condition, body):
+                yield f"if {_condition(condition)}:"
+                yield from inside(body, depth)
+            case IfElse(condition, body, orelse):
+                yield f"if {_condition(condition)}:"
+                yield from inside(body, depth)
+                yield "else:"
+                yield from inside(orelse, depth)
+            case While(condition, body):
+                yield f"while {_condition(condition)}:"
+                yield from _guarded(body, depth, "return  # nothing was done, so nothing can change any more")
+            case Repeat(times, body):
+                yield f"for _ in range({times}):"
+                yield from _guarded(body, depth, "break  # the other rounds would do nothing, too")
+
+
+def _guarded(body: Block, depth: int, way_out: str) -> Iterator[str]:
+    """Write the body of a loop, with a way out of rounds that do nothing if there may be any."""
+    if _acts(body):
+        yield from (f"    {line}" for line in _lines(body, depth))
+        return
+    yield f"    before_{depth} = steps"
+    yield from (f"    {line}" for line in _lines(body, depth + 1))
+    yield f"    if steps == before_{depth}:"
+    yield f"        {way_out}"

@@ -1,0 +1,129 @@
+"""A program that is written as plain Python does what it did, and depends on nothing."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from leaps.dsl.sample import sample_programs
+from leaps.gym import GymTask, ProgramPolicy, privileged
+from leaps.gym.export import to_python
+from tests.gym.corridor import CORRIDOR
+
+
+def bright(seen: Any) -> bool:
+    return bool(seen[0] > 0.5)
+
+
+def warm(seen: Any) -> bool:
+    """Nothing but its argument and Python's own words."""
+    return any(value > 0.5 for value in seen[1:])
+
+
+def far(seen: Any) -> bool:
+    return bool(np.abs(seen[0]) > 0.5)
+
+
+ROOMS = GymTask(
+    "rooms",
+    make="CartPole-v1",
+    actions={"wait": 0, "go": np.int64(1), "push": [0.5, -1.0]},
+    perceptions={
+        "bright": bright,
+        "warm": warm,
+        "far": far,
+        "hot": lambda seen: seen[1] > 1,
+        "here": privileged(bright),
+    },
+    opposites={"dark": "bright"},
+)
+WARM = "DEF run m( WHILE c( not c( dark c) c) w( IF c( warm c) i( go i) wait w) m)"
+
+
+def imported(text: str) -> Any:
+    module: dict[str, Any] = {}
+    exec(compile(text, "policy.py", "exec"), module)
+    return module["Policy"]
+
+
+def test_it_does_what_the_program_does() -> None:
+    language = ROOMS.domain.language
+    rng = np.random.default_rng(0)
+    shares = [1 / 3 if name in ("bright", "warm", "dark") else 0.0 for name in language.perceptions]
+    distribution = ROOMS.domain.programs.__class__(actions=(0.3, 0.3, 0.4), perceptions=tuple(shares))
+    ended = acted = 0
+    for tokens in sample_programs(language, distribution, 300, seed=1, max_length=70):
+        text = ROOMS.domain.text(tokens)
+        theirs = imported(to_python(ROOMS.domain.parse(text), ROOMS))()
+        ours = ProgramPolicy(text, ROOMS)
+        for _ in range(2):
+            ours.reset()
+            theirs.reset()
+            for seen in rng.random((25, 3)).round(1):
+                expected, found = ours.act(seen), theirs.act(seen)
+                assert expected == found or expected is found
+                if found is None:
+                    ended += 1
+                    break
+                acted += 1
+    assert ended > 100
+    assert acted > 2000
+
+
+def test_rounds_that_do_nothing_come_to_an_end() -> None:
+    silent = "DEF run m( " + "REPEAT R=19 r( " * 15 + "IF c( warm c) i( go i) " + "r) " * 15 + "wait m)"
+    policy = imported(to_python(ROOMS.domain.parse(silent), ROOMS))()
+    assert [policy.act((0.0, 0.0)), policy.act((0.0, 0.0))] == [0, None]
+    stuck = "DEF run m( go WHILE c( bright c) w( IF c( warm c) i( go i) w) wait m)"
+    policy = imported(to_python(ROOMS.domain.parse(stuck), ROOMS))()
+    assert [policy.act((1.0, 0.0)) for _ in range(3)] == [1, None, None]
+
+
+def test_the_file_depends_on_nothing(tmp_path: Path) -> None:
+    ProgramPolicy(WARM, ROOMS).export(tmp_path / "policy.py")
+    code = "from policy import Policy; import sys; p = Policy(); "
+    code += "print(p.act((1, 1)), p.act((1, 0)), p.act((0, 0)))"
+    code += "; print([name for name in ('numpy', 'leaps', 'gymnasium') if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["1 0 None", "[]"]
+    assert '    while not perceives("dark"):\n' in (tmp_path / "policy.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("program", "message"),
+    [
+        (
+            "DEF run m( IF c( far c) i( go i) m)",
+            "rooms: perception far: .* uses nothing but its argument.*np$",
+        ),
+        (
+            "DEF run m( IF c( hot c) i( go i) m)",
+            "rooms: perception hot: expected a function .* with def, found <f",
+        ),
+        ("DEF run m( " + "IF c( warm c) i( " * 25 + "go " + "i) " * 25 + "m)", None),
+        (
+            "DEF run m( " + "WHILE c( warm c) w( " * 25 + "go " + "w) " * 25 + "m)",
+            "can't be written as Python",
+        ),
+    ],
+)
+def test_what_can_not_stand_alone_is_refused(program: str, message: str | None) -> None:
+    if message is None:
+        assert imported(to_python(ROOMS.domain.parse(program), ROOMS))().act((0.0, 1.0)) == 1
+        return
+    with pytest.raises(ValueError, match=message):
+        to_python(ROOMS.domain.parse(program), ROOMS)
+
+
+def test_a_program_that_looks_into_the_environment_is_not_exported(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="corridor: perception atTheEnd looks into the environment"):
+        to_python(CORRIDOR.domain.parse("DEF run m( IF c( atTheEnd c) i( left i) m)"), CORRIDOR)
+    assert not list(tmp_path.iterdir())
