@@ -89,7 +89,7 @@ class ProgramPolicy:
         return np.array(chosen if observations is not None else chosen[0]), state
 
     def export(self, file: str | Path) -> None:
-        """Write the program as one file of plain Python, which depends on nothing and has a `Policy` like this.
+        """Write the program as a file of plain Python, which depends on nothing and has a `Policy` like this.
 
         Its perceptions go with it, so they have to be functions that use nothing but their argument.
         """
