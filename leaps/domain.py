@@ -147,6 +147,10 @@ class Task(Protocol):
         """The return that counts as solved, with which no search has to go on."""
 
     @property
+    def highest(self) -> float:
+        """The most that one episode can be worth; infinity if that is not known."""
+
+    @property
     def checked(self) -> int:
         """How many fresh initial states a good program is checked on at a time."""
 

@@ -50,7 +50,7 @@ class Corridors(NamedTuple):
 class CleanCorridor:
     """Clean the corridor: the return is ten times the share of dirt that is gone."""
 
-    name, variant_of, domain, best, checked = "clean-corridor", None, HOOVER, 10.0, 100
+    name, variant_of, domain, best, highest, checked = "clean-corridor", None, HOOVER, 10.0, 10.0, 100
 
     def horizon(self, size: Size | None = None) -> int:
         return 6 * int(self.check_size(size)[1])

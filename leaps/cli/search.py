@@ -121,7 +121,8 @@ def solve(
         return Path("out") / name if to is None else to if seeds == 1 else to / name
 
     def keep(solution: "Solution") -> None:
-        save_solution(solution, folder_of(solution.config))
+        if missing := save_solution(solution, folder_of(solution.config)):
+            err.print(escape(missing), style="dim")
         if not solution.interrupted:
             checkpoints[solution.config.seed].remove()
         view.count(solution)

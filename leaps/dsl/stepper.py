@@ -34,6 +34,7 @@ class Stepper:
     def reset(self) -> None:
         """Begin anew."""
         self._place, self._counters = self._entry, dict[int, int]()
+        self._ended: int | None = None
 
     def asks(self, place: int) -> tuple[tuple[int, int], ...]:
         """What matters at a place: the bit of each code, and the sense that it stands for."""
@@ -50,6 +51,8 @@ class Stepper:
 
     def next(self, look: Look) -> int:
         """Decide what to do next: an action, or HALT or STUCK, which the program then stays at."""
+        if self._ended is not None:
+            return self._ended
         seen: dict[int, bool] = {}
         place = self._place
         while True:
@@ -68,7 +71,7 @@ class Stepper:
                 self._place = entry >> SHIFT
                 return operation
             if operation not in (SET, LOOP):
-                self._place = place
+                self._ended = operation
                 return operation
             times, body, after = self._loops[entry >> SHIFT]
             left = times if operation == SET else self._counters[entry >> SHIFT] - 1

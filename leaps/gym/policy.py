@@ -1,6 +1,7 @@
 """A program as a policy: observation in, action out, wherever a policy is asked for."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ class ProgramPolicy:
         """Say what to do next, as the environment takes it; None once the program has come to its end."""
         self.reasons = {}
         operation = self._stepper.next(self._look(observation))
-        return None if operation >= HALT else self._actions[operation]
+        return None if operation >= HALT else copy(self._actions[operation])
 
     def predict(
         self,

@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
@@ -163,6 +164,11 @@ class GymTask:
         return Domain(self.name, language, even)
 
     @property
+    def highest(self) -> float:
+        """What an episode can be worth at most, which an environment doesn't say."""
+        return np.inf
+
+    @property
     def privileged(self) -> list[str]:
         """Names of the perceptions that look into the environment."""
         return [name for name, function in self.perceptions.items() if isinstance(function, Privileged)]
@@ -182,7 +188,8 @@ class GymTask:
 
         maker = self.variants[variant] if variant else self.make
         if isinstance(maker, str):
-            return gymnasium.make(maker, render_mode=render_mode, disable_env_checker=True)
+            shown: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+            return gymnasium.make(maker, disable_env_checker=True, **shown)
         return maker() if render_mode is None else maker(render_mode=render_mode)
 
     def _environment(self, variant: str) -> Any:
@@ -329,7 +336,7 @@ class GymTask:
                 end = Outcome.CUT_OFF
                 break
             try:
-                observation, reward, terminated, truncated, info = environment.step(moves[operation])
+                observation, reward, terminated, truncated, info = environment.step(copy(moves[operation]))
             except Exception as error:
                 name = list(self.actions)[operation]
                 raise ValueError(
@@ -396,8 +403,10 @@ class GymTask:
                 frames.append(Image.fromarray(environment.render()))
                 return found
 
-        self._play(Stepper(compiled), Filmed(), int(episodes.seeds[0]), self.horizon(episodes.size))
-        environment.close()
+        try:
+            self._play(Stepper(compiled), Filmed(), int(episodes.seeds[0]), self.horizon(episodes.size))
+        finally:
+            environment.close()
         frames[0].save(file, save_all=True, append_images=frames[1:], duration=40, loop=0)
 
 

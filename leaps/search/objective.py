@@ -149,7 +149,7 @@ class Objective:
         if len(others := np.flatnonzero(~same)):
             compiled = compiled.take(others)
             found = self._run_everywhere(
-                compiled, _needed(known.returns[: self.worlds.count], self.task.best)
+                compiled, _needed(known.returns[: self.worlds.count], self.task.highest)
             )
             means = np.where(found.finished, found.returns.mean(axis=1), DROPPED)
             for number in np.flatnonzero(means >= expected).tolist():
@@ -198,7 +198,7 @@ class Objective:
         self._known.clear()
 
 
-def _needed(expected: NDArray[np.float64], best: float) -> NDArray[np.float64]:
+def _needed(expected: NDArray[np.float64], highest: float) -> NDArray[np.float64]:
     """[worlds] what a program must have earned after each world, not to be dropped.
 
     At the end of a lap, what its incumbent had earned; before, what it can still make up for in the rest of
@@ -209,7 +209,9 @@ def _needed(expected: NDArray[np.float64], best: float) -> NDArray[np.float64]:
     begin, lap = 0, FIRST_LAP
     while len(expected) - (end := begin + lap) >= lap:  # no lap for the few that are left
         left = np.arange(end - begin - 1, -1, -1)
-        most = np.multiply(best + 1e-9, left, where=left > 0, out=np.zeros(len(left)))  # 0 · ∞ is no number
+        most = np.multiply(
+            highest + 1e-9, left, where=left > 0, out=np.zeros(len(left))
+        )  # 0 · ∞ is no number
         needed[begin:end] = earned[end - 1] - 1e-9 - most
         begin, lap = end, 3 * lap
     return needed

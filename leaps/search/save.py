@@ -23,17 +23,20 @@ def make_folder(folder: Path) -> None:
     probe.unlink()
 
 
-def save_solution(solution: Solution, folder: Path) -> None:
-    """Write the folder; the program first, as all else can be made again from it."""
+def save_solution(solution: Solution, folder: Path) -> str | None:
+    """Write the folder; the program first, as all else can be made again from it.
+
+    Returns why there is no film of a rollout, if there is none.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     program = solution.task.domain.parse(solution.program)
     write_atomically(folder / PROGRAM_FILE, (to_indented(program) + "\n").encode())
     write_atomically(folder / RESULT_FILE, (json.dumps(solution.summary(), indent=2) + "\n").encode())
     lines = "".join(json.dumps(row) + "\n" for row in solution.history)
     write_atomically(folder / HISTORY_FILE, lines.encode())
-    task = solution.task
-    task.film(
-        task.compile(program),
-        task.worlds(1, solution.config.seed, solution.config.size),
-        folder / ROLLOUT_FILE,
-    )
+    task, config = solution.task, solution.config
+    try:
+        task.film(task.compile(program), task.worlds(1, config.seed, config.size), folder / ROLLOUT_FILE)
+    except Exception as error:  # of somebody else's environment; what was found is more than its film
+        return f"no film: {type(error).__name__}: {error}"
+    return None

@@ -44,7 +44,7 @@ class Trial:
     def fresh(self, count: int, size: Size | None = None) -> Any:
         first = self.drawn
         self.drawn += count
-        return self.task.worlds(count, self.seed, size or self.sizes[0], first=first)
+        return self.task.worlds(count, self.seed, self.sizes[0] if size is None else size, first=first)
 
     def _many(self, size: Size, times: int = 1) -> Episodes:
         """As many fresh worlds as are worth a check, or several."""

@@ -241,6 +241,11 @@ class Task:
         return 1.0
 
     @property
+    def highest(self) -> float:
+        """The most that an episode can be worth."""
+        return 1.0
+
+    @property
     def checked(self) -> int:
         return 1000
 

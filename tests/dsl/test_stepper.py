@@ -48,9 +48,12 @@ def test_it_begins_anew() -> None:
         assert [stepper.next(lambda _: False) for _ in expected] == expected
 
 
-def test_what_is_stuck_stays_stuck() -> None:
-    stepper = Stepper(KAREL.compile("DEF run m( WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) m)"))
-    assert [stepper.next(lambda _: True) for _ in range(3)] == [STUCK] * 3
+def test_what_is_stuck_stays_stuck_and_what_has_ended_ended() -> None:
+    """Whatever is perceived then."""
+    stuck = Stepper(KAREL.compile("DEF run m( WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) move m)"))
+    assert [stuck.next(lambda _, holds=holds: holds) for holds in (True, False, True)] == [STUCK] * 3  # type: ignore[misc]
+    ended = Stepper(KAREL.compile("DEF run m( turnLeft WHILE c( frontIsClear c) w( move w) m)"))
+    assert [ended.next(lambda _, holds=holds: holds) for holds in (True, False, True)] == [2, HALT, HALT]  # type: ignore[misc]
 
 
 def test_what_is_no_program_or_counts_calls_is_refused() -> None:

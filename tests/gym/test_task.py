@@ -1,5 +1,6 @@
 """Any Gymnasium environment is a task: programs run in it, searches solve it, mistakes are pointed at."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from leaps import parallel
 from leaps.domain import Outcome, Task
 from leaps.evaluate import evaluate
 from leaps.gym import GymTask, privileged
+from leaps.search.objective import Objective
+from leaps.search.save import save_solution
+from leaps.search.solve import Run, SolveConfig, work
 from leaps.tasks import get
 from tests.gym.corridor import CORRIDOR, Corridor, corridor, light_is_on
 
@@ -138,6 +142,55 @@ def test_the_example_of_the_page_is_the_example() -> None:
     example = (root / "examples" / "an_environment_of_your_own.py").read_text()
     assert f"```python\n{example}```" in (root / "docs" / "your-own-environment.md").read_text()
     assert len(example.splitlines()) < 60
+
+
+def test_a_search_goes_on_where_it_was_interrupted_in_variants_too() -> None:
+    """The names of variants are of different lengths."""
+
+    def run() -> Run:
+        config = SolveConfig("corridor", seed=2, budget=800, worlds=4, also=("long",))
+        return Run(config, corridor(opposites={}, perceptions={"lightIsOn": light_is_on}))
+
+    first, second = run(), run()
+    for _ in range(5):
+        first.step()
+    saved = json.loads(json.dumps(first.state(), default=lambda value: value.tolist()))
+    second.restore(saved)
+    assert second.objective.elsewhere[0].size == "long"
+    one, other = work(first), work(second)
+    assert (one.program, one.evaluations, one.history) == (other.program, other.evaluations, other.history)
+
+
+def test_no_better_program_is_dropped_where_an_episode_may_be_worth_more_than_the_best_return() -> None:
+    task = corridor(value=lambda episode: 100.0 - len(episode.rewards), best=50.0)
+    objective = Objective(task, task.worlds(40, seed=0))
+    slow, fast = (f"DEF run m( {wait} {RIGHT.removeprefix('DEF run m( ')}" for wait in ("left", ""))
+    tokens = [task.domain.read(program) for program in (slow, fast)]
+    scores = objective.scores(tokens[1][None], tokens[0])
+    assert scores[0] == task.run(task.compile(fast), objective.worlds).returns.mean() > 50  # type: ignore[union-attr]
+
+
+def test_what_can_not_be_filmed_is_kept_without_a_film(tmp_path: Path) -> None:
+    task = corridor(make=lambda: Corridor())
+    found = leaps.solve(task, budget=300, worlds=4)
+    why = save_solution(found, tmp_path)
+    assert why is not None
+    assert why.startswith("no film: TypeError")
+    assert (tmp_path / "program.karel").read_text().startswith("DEF run m(")
+
+
+def test_an_environment_that_changes_its_action_in_place_changes_no_task() -> None:
+    class Greedy(Corridor):
+        def step(self, action: Any) -> Any:
+            found = super().step(int(action[0]))
+            action += 5
+            return found
+
+    task = corridor(make=Greedy, actions={"right": np.array([1])})
+    program = task.compile("DEF run m( REPEAT R=9 r( right r) m)")
+    returns = task.run(program, task.worlds(3, seed=0)).returns
+    assert returns is not None
+    assert returns.tolist() == [[1.0] * 3]
 
 
 # Mistakes
