@@ -10,12 +10,12 @@ import leaps
 
 
 def will_lean_right(seen: Any) -> bool:
-    """Where the pole will be in a second, if it goes on like this."""
+    """Whether the pole will lean to the right in a second, at its present speed."""
     return bool(seen[2] + seen[3] > 0)
 
 
 def will_be_right(seen: Any) -> bool:
-    """Where the cart will be."""
+    """Whether the cart will be right of the middle in a second, at its present speed."""
     return bool(seen[0] + seen[1] > 0)
 
 

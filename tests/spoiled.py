@@ -1,4 +1,4 @@
-"""A task of one's own whose values are none."""
+"""A user's task whose values are not numbers."""
 
 import numpy as np
 

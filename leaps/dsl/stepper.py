@@ -32,7 +32,7 @@ class Stepper:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Restart the program."""
         self._place, self._counters = self._entry, dict[int, int]()
         self._ended: int | None = None
 

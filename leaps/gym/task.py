@@ -81,7 +81,7 @@ class Seeds(NamedTuple):
 
 
 class Episode(NamedTuple):
-    """An episode that is over, as the task's `value` is told of it."""
+    """A finished episode: the argument of the task's `value`."""
 
     rewards: list[float]
     observation: Any

@@ -40,7 +40,7 @@ def test_actions_are_those_of_the_table(language: Language, distribution: Progra
     assert lazy > 50
 
 
-def test_it_begins_anew() -> None:
+def test_reset_restarts_the_program() -> None:
     stepper = Stepper(KAREL.compile("DEF run m( REPEAT R=2 r( move r) turnLeft m)"))
     expected = [0, 0, 2, HALT, HALT]
     for _ in range(2):

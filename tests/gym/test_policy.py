@@ -32,7 +32,7 @@ BALANCE = (
 )
 
 
-def test_it_acts_until_the_program_ends_and_begins_anew() -> None:
+def test_it_acts_until_the_program_ends_and_reset_restarts_it() -> None:
     policy = ProgramPolicy(SEEING, CORRIDOR)
     for _ in range(2):
         policy.reset()
