@@ -1,5 +1,7 @@
 """The networks of the neural baselines: what they see a grid with, and what they remember with."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -18,6 +20,17 @@ SMALLEST = 5
 
 FEW = 4
 """threads that convolve no faster together than one of them looks up"""
+
+
+@contextmanager
+def fast_products() -> Iterator[None]:
+    """Multiply matrices on a GPU with 10 bits of mantissa, as torch computes convolutions by default."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 def check_seen(seen: tuple[int, int] | None, task: Task, size: tuple[int, int]) -> None:

@@ -31,6 +31,7 @@ from leaps.baselines.networks import (
     GridPolicy,
     Remembering,
     check_seen,
+    fast_products,
 )
 from leaps.baselines.patchwork import Patchwork
 from leaps.baselines.sequences import SequenceBuffer
@@ -311,7 +312,8 @@ class PPOTrainer:
         self.iteration += 1
         rng = np.random.default_rng([self.seed, self.iteration])
         set_random_seed(int(rng.integers(2**31)), self.model.device.type == "cuda")
-        self.model.learn(self.config.worlds * self.config.unroll, reset_num_timesteps=False)
+        with fast_products():
+            self.model.learn(self.config.worlds * self.config.unroll, reset_num_timesteps=False)
         episodes, self.env.episodes = self.env.episodes, []
         return episodes
 

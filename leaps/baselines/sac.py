@@ -16,6 +16,7 @@ from stable_baselines3 import SAC
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
+from leaps.baselines.networks import fast_products
 from leaps.baselines.replay import Batch, BitReplay
 
 BEFORE_RECORDING = 3
@@ -127,7 +128,7 @@ class BriskSAC(SAC):
             self._recording.replay()
             return
         self._updates_seen += 1
-        with _fast_products(), compiling() as fuse:
+        with fast_products(), compiling() as fuse:
             aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             aside.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(aside):
@@ -177,14 +178,3 @@ def compiling(backend: Any = "inductor") -> Iterator[Fuse]:
     """
     with torch._dynamo.config.patch(suppress_errors=True, recompile_limit=10_000):
         yield lambda function: torch.compile(function, dynamic=False, backend=backend)
-
-
-@contextmanager
-def _fast_products() -> Iterator[None]:
-    """Let matrices be multiplied as convolutions are on a GPU by default, with 10 bits of mantissa."""
-    before = torch.backends.cuda.matmul.allow_tf32
-    torch.backends.cuda.matmul.allow_tf32 = True
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.allow_tf32 = before
