@@ -19,18 +19,17 @@ from rich.table import Table
 
 import leaps
 from benchmarks.timing import best
-from leaps import parallel
+from leaps.base import parallel
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build, parse
 from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace
-from leaps.env import KarelVectorEnv
+from leaps.karel.env import KarelVectorEnv
 from leaps.karel.executor import Hooks, run
-from leaps.karel.interpreter import Run
+from leaps.karel.interpreter import play
+from leaps.karel.tasks import TASKS
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, Worlds, random_worlds
-from leaps.search.solve import Run as SearchRun
-from leaps.search.solve import SolveConfig
-from leaps.tasks import TASKS
+from leaps.search.solve import Run, SolveConfig
 
 ROOT = Path(leaps.__file__).parents[1]
 PUBLIC_STEPS = (10_000, 56_000)  # of the two public implementations, a second and core
@@ -65,7 +64,7 @@ def bench_execution() -> None:
         def interpret(
             program: object = program, starts: object = starts, horizon: int = task.horizon()
         ) -> int:
-            return sum(len(list(Run(program, start.clone(), horizon))) for start in starts)  # type: ignore
+            return sum(len(list(play(program, start.clone(), horizon))) for start in starts)  # type: ignore
 
         slow = interpret() / best(interpret)
         report(
@@ -191,7 +190,7 @@ def bench_searches() -> None:
     for name in ("stair-climber", "four-corner", "top-off", "maze", "clean-house", "harvester"):
         evaluations, seconds, seed = 0, 0.0, 0
         while seconds < 1.0:
-            search = SearchRun(SolveConfig(name, "hc", seed, budget=5_000))
+            search = Run(SolveConfig(name, "hc", seed, budget=5_000))
             search.method = replace(search.method, until_perfect=False)  # so that it continues when solved
             search.step()  # compiles
             begin = time.perf_counter()
@@ -210,7 +209,7 @@ def bench_searches() -> None:
         mean >= 3e4,
     )
     parallel.set_threads(None)
-    cem = SearchRun(SolveConfig("four-corner", "leaps+"))
+    cem = Run(SolveConfig("four-corner", "leaps+"))
     cem.step()
     begin = time.perf_counter()
     for _ in range(100):

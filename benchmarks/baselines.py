@@ -12,10 +12,11 @@ from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from stable_baselines3 import SAC
 
 from benchmarks.timing import best
+from leaps.base.memory import keep_what_is_freed
 from leaps.baselines import hrl, networks, ppo
 from leaps.baselines.lookup import cell_codes, number
-from leaps.memory import keep_what_is_freed
-from leaps.tasks import PAPER, get
+from leaps.karel.tasks import PAPER
+from leaps.tasks import get
 
 STEPS = 2_000_000
 SECONDS = 8.0

@@ -21,9 +21,9 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
+from leaps.karel.tasks import PAPER
 from leaps.studio.pages import load_pages
 from leaps.studio.programs import start_of
-from leaps.tasks import PAPER
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser as Chromium

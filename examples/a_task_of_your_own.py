@@ -3,10 +3,10 @@
 Karel stands in a corridor of random length, and must leave a marker in its last cell.
 """
 
+from leaps.base.randomness import Stream, below
 from leaps.evaluate import evaluate
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, WALL, World, clear, place_karel
-from leaps.randomness import Stream, below
-from leaps.tasks import Task
 
 
 def sample(stream: Stream, world: World) -> None:
@@ -26,7 +26,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
     return 1.0 if world.markers[1, last] == 1 and world.markers.sum() == 1 else 0.0
 
 
-CORRIDOR = Task(
+CORRIDOR = KarelTask(
     name="corridor",
     summary="leave a marker in the last cell of a corridor",
     size=(4, 12),

@@ -8,7 +8,7 @@ True
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from leaps.registration import register_environments
+from leaps.karel.registration import register_environments
 
 if TYPE_CHECKING:
     from pathlib import Path

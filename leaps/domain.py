@@ -6,23 +6,33 @@ search take both from the task that they are given, and work for any.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leaps.dsl.compiler import Compiled, compile_tokens
+from leaps.dsl.interpreter import Course, Stage
+from leaps.dsl.interpreter import Outcome as Outcome
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.syntax import Program, tokens_of
 from leaps.dsl.text import parse
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from rich.text import Text
+
 Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
 """a text, a tree, several of them, or token ids [programs, length]"""
 Size = Any
 """(height, width) of a task's worlds, or what a variant of it is called: what its `check_size` takes"""
+
+SHARE = "@"
+"""stands between a task's name and the share of its initial states that are drawn from"""
+LIMIT = "~"
+"""stands between a task's name and what limits a rollout"""
 
 
 @dataclass(frozen=True)
@@ -76,19 +86,6 @@ class Domain:
         return compiled
 
 
-class Outcome(IntEnum):
-    """Why a run came to its end."""
-
-    HALTED = 0
-    """the program came to its own end"""
-    ENDED = 1
-    """the world ended it: it was decided there"""
-    CUT_OFF = 2
-    """the horizon, or the limit of calls, was reached"""
-    STUCK = 3
-    """a loop can never act again, nor end"""
-
-
 NO_ACTION = 255
 """fills up `Rollouts.actions`"""
 
@@ -129,6 +126,23 @@ class States(NamedTuple):
     """[states] positive, with a sum of 1"""
 
 
+class Scene(Stage, Protocol):
+    """An initial state that is acted in an action at a time, and shown."""
+
+    def worth(self) -> float:
+        """What the rollout returns if it ends now."""
+
+    def plain(self) -> dict[str, Any]:
+        """The state as JSON."""
+
+    def text(self) -> "str | Text":
+        """The state in a few lines, for a terminal."""
+
+    def image(self) -> "Image":
+        """The state as a picture."""
+
+
+@runtime_checkable
 class Task(Protocol):
     """What is wanted: initial states, what comes of running programs from them, and what that is worth."""
 
@@ -141,6 +155,9 @@ class Task(Protocol):
 
     @property
     def domain(self) -> Domain: ...
+
+    def changed(self, changes: Sequence[tuple[str, str]]) -> "Task":
+        """Return the variant that stands behind a name: pairs of SHARE or LIMIT and a value."""
 
     @property
     def best(self) -> float:
@@ -185,6 +202,9 @@ class Task(Protocol):
         needed: [episodes] what a program must have earned by the end of each episode, all in all; one that
         hasn't is given up. grain: rollouts that are worth a thread of their own.
         """
+
+    def course(self, program: Program, episodes: Episodes, *, horizon: int | None = None) -> Course:
+        """Run a program from the first of these states, an action at a time; its stage is a `Scene`."""
 
     def film(self, compiled: Compiled, episodes: Episodes, file: Path) -> None:
         """Save the first program's rollout from the first initial state as a GIF."""

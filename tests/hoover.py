@@ -4,6 +4,7 @@ A robot in a corridor cleans. It goes forward, turns around and sucks; it percei
 would bump into a wall.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.domain import NO_ACTION, Domain, Outcome, Programs, Rollouts, Size, States
-from leaps.dsl.compiler import HALT, LOOP, OPERATION, SET, SHIFT, STUCK, Compiled
+from leaps.dsl.compiler import HALT, STUCK, Compiled
+from leaps.dsl.interpreter import Course
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
+from leaps.dsl.stepper import Stepper
+from leaps.dsl.syntax import Condition, Program
 
 HOOVER = Domain(
     "hoover",
@@ -47,10 +51,39 @@ class Corridors(NamedTuple):
         return Corridors(np.concatenate([p.dirt for p in parts]), np.concatenate([p.place for p in parts]))
 
 
+class Robot:
+    """A corridor with the robot at work in it."""
+
+    def __init__(self, dirt: NDArray[np.bool_], place: int) -> None:
+        self.dirt, self.place, self.ahead, self.much = dirt, place, 1, int(dirt.sum())
+
+    def look(self, sense: int) -> bool:
+        ahead = self.place + self.ahead
+        return not 0 <= ahead < len(self.dirt) if sense else bool(self.dirt[self.place])
+
+    def holds(self, condition: Condition) -> bool:
+        return self.look(HOOVER.language.perceptions.index(condition.perception)) != condition.negated
+
+    def act(self, action: int) -> Outcome | None:
+        if action == SUCK:
+            self.dirt[self.place] = False
+        elif action == TURN:
+            self.ahead = -self.ahead
+        elif not self.look(1):
+            self.place += self.ahead
+        return None
+
+    def worth(self) -> float:
+        return float(10 * (1 - self.dirt.sum() / self.much))
+
+
 class CleanCorridor:
     """Clean the corridor: the return is ten times the share of dirt that is gone."""
 
     name, variant_of, domain, best, highest, checked = "clean-corridor", None, HOOVER, 10.0, 10.0, 100
+
+    def changed(self, changes: Sequence[tuple[str, str]]) -> "CleanCorridor":
+        raise ValueError(f"{self.name} has no variants, found {changes}")
 
     def horizon(self, size: Size | None = None) -> int:
         return 6 * int(self.check_size(size)[1])
@@ -93,17 +126,23 @@ class CleanCorridor:
         actions = np.full((*shape, horizon), NO_ACTION, np.uint8)
         used, tried = np.zeros(len(compiled.table), np.bool_), np.zeros(compiled.count, np.int64)
         for program in range(compiled.count):
+            visits: set[tuple[int, int]] = set()
             for episode in range(episodes.count):
-                dirt = episodes.dirt[episode].copy()
-                outcome[program, episode], done = self._clean(
-                    compiled, program, dirt, int(episodes.place[episode]), horizon, used
-                )
+                robot = Robot(episodes.dirt[episode].copy(), int(episodes.place[episode]))
+                stepper, done = Stepper(compiled, program, visits), list[int]()
+                while (action := stepper.next(robot.look)) < HALT and len(done) < horizon:
+                    done.append(action)
+                    robot.act(action)
+                ends = {HALT: Outcome.HALTED, STUCK: Outcome.STUCK}
+                outcome[program, episode] = ends.get(action, Outcome.CUT_OFF)
                 steps[program, episode] = len(done)
                 actions[program, episode, : len(done)] = done
-                returns[program, episode] = 10 * (1 - dirt.sum() / episodes.dirt[episode].sum())
+                returns[program, episode] = robot.worth()
                 tried[program] += 1
                 if needed is not None and returns[program].sum() < needed[episode]:
                     break
+            looked_up = Stepper(compiled, program).entries(visits)
+            used[compiled.first[program] + np.array(looked_up, np.int64)] = True
         return Rollouts(
             outcome,
             steps,
@@ -113,42 +152,10 @@ class CleanCorridor:
             tried=None if needed is None else tried,
         )
 
-    def _clean(
-        self,
-        compiled: Compiled,
-        program: int,
-        dirt: NDArray[np.bool_],
-        place: int,
-        horizon: int,
-        used: NDArray[np.bool_],
-    ) -> tuple[Outcome, list[int]]:
-        """Follow a program's table until it ends: how, and what it did."""
-        table, first = compiled.rows(program), int(compiled.first[program])
-        loops, counters = compiled.loops[compiled.start[program] :], dict[int, int]()
-        row, ahead, done = int(compiled.entry[program]), 1, list[int]()
-        while True:
-            code = int(dirt[place]) + 2 * (not 0 <= place + ahead < len(dirt))
-            while True:
-                used[first + row * table.shape[1] + code] = True
-                entry = int(table[row, code])
-                operation, target = entry & OPERATION, entry >> SHIFT
-                if operation not in (SET, LOOP):
-                    break
-                times, body, after = loops[target].tolist()
-                counters[target] = times if operation == SET else counters[target] - 1
-                row = body if counters[target] > 0 else after
-            if operation in (HALT, STUCK):
-                return (Outcome.HALTED if operation == HALT else Outcome.STUCK), done
-            if len(done) == horizon:
-                return Outcome.CUT_OFF, done
-            if operation == SUCK:
-                dirt[place] = False
-            elif operation == TURN:
-                ahead = -ahead
-            elif 0 <= place + ahead < len(dirt):
-                place += ahead
-            done.append(operation)
-            row = target
+    def course(self, program: Program, episodes: Corridors, *, horizon: int | None = None) -> Course:
+        limit = self.horizon(episodes.size) if horizon is None else horizon
+        scene = Robot(episodes.dirt[0].copy(), int(episodes.place[0]))
+        return Course(program, scene, HOOVER.language.actions, limit)
 
     def film(self, compiled: Compiled, episodes: Corridors, file: Path) -> None:  # noqa: ARG002
         file.write_bytes(b"a film")

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from leaps.base.randomness import Stream
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, World, clear, place_karel
-from leaps.randomness import Stream
-from leaps.tasks import Task
 
 
 def place(stream: Stream, world: World) -> None:  # noqa: ARG001
@@ -20,4 +20,4 @@ def spoiled(world: World, start: World) -> float:  # noqa: ARG001
     return 1.5 if column == width - 3 else 0.5
 
 
-SPOILED = Task("spoiled", "stay where you are", (5, 9), (5, 5), place, spoiled)
+SPOILED = KarelTask("spoiled", "stay where you are", (5, 9), (5, 5), place, spoiled)

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.domain import Outcome
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import parse

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from leaps import __version__
-from leaps.files import write_atomically
+from leaps.base.files import write_atomically
 
 
 def write_checkpoint(file: Path, state: dict[str, Any]) -> None:

@@ -20,6 +20,9 @@ from safetensors.torch import load_file, save
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
 
+from leaps.base.files import write_atomically
+from leaps.base.tensors import metadata
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.networks import SMALLEST, GridEncoder, check_seen
 from leaps.baselines.replay import BitReplay
 from leaps.baselines.sac import BriskSAC
@@ -28,11 +31,9 @@ from leaps.baselines.skills import Actions, SkillDecoder, Skills, SkillsConfig, 
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.vec_env import KarelVecEnv, Stepped
 from leaps.evaluate import ExpectedReturn
-from leaps.files import write_atomically
-from leaps.policy import evaluate_policy
-from leaps.simulation import Arrays, Observation
-from leaps.tasks import Task, get
-from leaps.tensors import metadata
+from leaps.karel.simulation import Arrays, Observation
+from leaps.karel.tasks import KarelTask
+from leaps.tasks import get
 
 OBSERVATIONS: dict[str, Observation] = {"hrl": "grid", "hrl-abs": "perceptions"}
 """the methods, and what their policies see"""
@@ -119,7 +120,7 @@ class SkillVecEnv(KarelVecEnv):
 
     def __init__(
         self,
-        task: Task,
+        task: KarelTask,
         count: int,
         decode: Callable[[Latents, int], Actions],
         latent: int,
@@ -175,7 +176,7 @@ class SkillPolicy:
         """of the worlds that it can see; None: any"""
         self.begin(0)
 
-    def check(self, task: Task, size: tuple[int, int]) -> None:
+    def check(self, task: KarelTask, size: tuple[int, int]) -> None:
         check_seen(self.size, task, size)
 
     def begin(self, count: int) -> None:
@@ -227,7 +228,7 @@ class HRLTrainer:
     def __init__(
         self,
         method: str,
-        task: Task,
+        task: KarelTask,
         config: HRLConfig,
         seed: int = 0,
         size: tuple[int, int] | None = None,

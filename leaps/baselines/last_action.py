@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 from leaps.baselines.vec_env import KarelVecEnv, Stepped
 from leaps.karel.observe import BITS, PERCEIVED, PERCEPTIONS
+from leaps.karel.simulation import Arrays
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE
-from leaps.simulation import Arrays
-from leaps.tasks import Task
 
 ACTIONS = len(LANGUAGE.actions)
 NO_ACTION = ACTIONS
@@ -39,7 +39,7 @@ class LastActionVecEnv(KarelVecEnv):
 
     def __init__(
         self,
-        task: Task,
+        task: KarelTask,
         count: int,
         size: tuple[int, int] | None = None,
         seed: int = 0,

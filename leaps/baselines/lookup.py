@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from leaps.jit import jit
+from leaps.base.jit import jit
 
 FIRST, SECOND, CHANNELS = 2, 4, 32
 """sides of the kernels, and the channels of both convolutions"""

@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.files import write_atomically
+from leaps.base.settings import changed
+from leaps.base.tensors import read_about
 from leaps.baselines import hrl, naive, ppo, viper
 from leaps.baselines.hrl import HRLConfig, HRLTrainer
 from leaps.baselines.naive import Naive, NaiveConfig, behaviour_score, task_score
@@ -20,12 +23,9 @@ from leaps.baselines.viper import VIPERConfig, VIPERTrainer
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_indented, to_line
 from leaps.evaluate import ExpectedReturn, evaluate
-from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE
 from leaps.search.reconstruct import TEST_PROGRAMS, WALL_DENSITY, worlds_for
-from leaps.settings import changed
 from leaps.tasks import get
-from leaps.tensors import read_about
 
 PROGRAM_FILE = "program.karel"
 WORLDS = 10

@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from leaps.baselines.settings import check_finite
-from leaps.behaviour import HORIZON, match
 from leaps.domain import Rollouts
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.text import PREFIX
+from leaps.embedding.behaviour import HORIZON, match
 from leaps.embedding.model import VOCABULARY, mlp, previous_tokens, with_prefix
 from leaps.embedding.syntax import SyntaxTables, TensorMask
 from leaps.karel.executor import run
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import KAREL, LANGUAGE, Worlds
-from leaps.tasks import Task
 
 Score = Callable[[NDArray[np.uint8]], tuple[NDArray[np.float64], int]]
 """programs [n, length] → their returns [n], and how many environment steps were used to find them"""
@@ -102,7 +102,7 @@ def _used(rollouts: Rollouts) -> int:
     return int(np.maximum(rollouts.steps, 1).sum())
 
 
-def task_score(task: Task, worlds: Worlds) -> Score:
+def task_score(task: KarelTask, worlds: Worlds) -> Score:
     """Score programs by their mean return on these worlds of a task."""
 
     def score(tokens: NDArray[np.uint8]) -> tuple[NDArray[np.float64], int]:

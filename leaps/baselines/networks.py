@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from leaps.baselines.lookup import look_up
-from leaps.tasks import Task
+from leaps.karel.tasks import KarelTask
 
 SMALLEST = 5
 """cells along a side of the smallest world that the two convolutions fit into"""
@@ -33,7 +33,7 @@ def fast_products() -> Iterator[None]:
         torch.backends.cuda.matmul.allow_tf32 = before
 
 
-def check_seen(seen: tuple[int, int] | None, task: Task, size: tuple[int, int]) -> None:
+def check_seen(seen: tuple[int, int] | None, task: KarelTask, size: tuple[int, int]) -> None:
     """Refuse worlds of another size than a policy can see; None sees any."""
     if seen is not None and size != seen:
         raise ValueError(

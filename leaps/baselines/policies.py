@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 from safetensors import SafetensorError
 
+from leaps.base.tensors import read_about
+from leaps.baselines.evaluate import Policy
 from leaps.baselines.hrl import SkillPolicy, read_skill_policy
 from leaps.baselines.ppo import LAST_ACTION, NeuralPolicy, Origin, read_neural_policy, read_origin
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.viper import read_tree_policy
-from leaps.policy import Policy
-from leaps.tensors import read_about
 
 Read = TypeVar("Read")
 Reader = Callable[[Path, dict[str, Any]], Read]

@@ -22,7 +22,10 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.utils import set_random_seed
 
+from leaps.base.files import write_atomically
+from leaps.base.tensors import metadata
 from leaps.baselines.device_buffer import DeviceBuffer
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.last_action import NO_ACTION, LastActionVecEnv, every_input, input_number
 from leaps.baselines.networks import (
     SMALLEST,
@@ -39,11 +42,9 @@ from leaps.baselines.settings import check_finite
 from leaps.baselines.train import POLICY_FILE, named
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.evaluate import ExpectedReturn
-from leaps.files import write_atomically
-from leaps.policy import evaluate_policy
-from leaps.simulation import Arrays, Observation
-from leaps.tasks import Task, get
-from leaps.tensors import metadata
+from leaps.karel.simulation import Arrays, Observation
+from leaps.karel.tasks import KarelTask
+from leaps.tasks import get
 
 ALIASES = ("pi_features_extractor.", "vf_features_extractor.")
 """what the library also calls the one encoder that policy and value share"""
@@ -164,7 +165,7 @@ class NeuralPolicy:
     def deterministic(self) -> bool:
         return self.greedy
 
-    def check(self, task: Task, size: tuple[int, int]) -> None:
+    def check(self, task: KarelTask, size: tuple[int, int]) -> None:
         check_seen(self.size, task, size)
 
     def begin(self, count: int) -> None:
@@ -229,7 +230,7 @@ class PPOTrainer:
     def __init__(
         self,
         method: str,
-        task: Task,
+        task: KarelTask,
         config: PPOConfig,
         seed: int = 0,
         size: tuple[int, int] | None = None,

@@ -27,7 +27,7 @@ from leaps.baselines.skills import (
     lengths_of,
     save_skills,
 )
-from leaps.dataset import Dataset
+from leaps.karel.dataset import Dataset
 
 SKILLS_FILE, CHECKPOINT_FILE = "skills.safetensors", "checkpoint.pt"
 SAVE_EVERY = 10.0

@@ -21,6 +21,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 
 from leaps import __version__
+from leaps.base.files import write_atomically
+from leaps.base.jit import jit
+from leaps.base.parallel import share
+from leaps.base.tensors import metadata, read_about
 from leaps.baselines.settings import check_finite
 from leaps.embedding.compiled_layers import (
     GROUP,
@@ -36,11 +40,7 @@ from leaps.embedding.compiled_layers import (
     sigmoid,
     tanh,
 )
-from leaps.files import write_atomically
-from leaps.jit import jit
 from leaps.karel.world import LANGUAGE
-from leaps.parallel import share
-from leaps.tensors import metadata, read_about
 
 SHIPPED = Path(__file__).parent / "skills.safetensors"
 """trained on the data set of 50,000 programs"""

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
-from leaps.env import observation_space
+from leaps.karel.env import observation_space
+from leaps.karel.simulation import Observation, Simulation
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE
-from leaps.simulation import Observation, Simulation
-from leaps.tasks import Task
 
 Stepped = tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
 """what the worlds look like, rewards, whether an episode has ended, and how if it has"""
@@ -27,7 +27,7 @@ class KarelVecEnv(VecEnv):
 
     def __init__(
         self,
-        task: Task,
+        task: KarelTask,
         count: int,
         observation: Observation = "grid",
         size: tuple[int, int] | None = None,

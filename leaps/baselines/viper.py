@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 from sklearn.tree import DecisionTreeClassifier
 
+from leaps.base.files import write_atomically
+from leaps.base.tensors import metadata
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.tree_picture import Leaf, Question, Tree, picture
 from leaps.evaluate import Evaluation, ExpectedReturn
-from leaps.files import write_atomically
 from leaps.karel.observe import BITS, PERCEIVED
 from leaps.karel.physics import TRUTH
+from leaps.karel.simulation import Arrays, Observation, Simulation
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE, Worlds
-from leaps.policy import evaluate_policy
-from leaps.simulation import Arrays, Observation, Simulation
-from leaps.tasks import Task
-from leaps.tensors import metadata
 
 METHOD = "viper"
 TEXT_FILE, PICTURE_FILE = "tree.txt", "tree.png"
@@ -100,7 +100,7 @@ class Teacher(Protocol):
     @property
     def observation(self) -> Observation: ...
 
-    def check(self, task: Task, size: tuple[int, int]) -> None:
+    def check(self, task: KarelTask, size: tuple[int, int]) -> None:
         """Say what is wrong, if it can't act in worlds of this task and size."""
 
     def begin(self, count: int) -> None:
@@ -170,7 +170,7 @@ class TreePolicy:
         whole = {name: np.array(arrays[name], np.int64) for name in ARRAYS if name != "threshold"}
         return TreePolicy(threshold=np.array(arrays["threshold"], np.float64), **whole)
 
-    def check(self, task: Task, size: tuple[int, int]) -> None:
+    def check(self, task: KarelTask, size: tuple[int, int]) -> None:
         """It can act anywhere."""
 
     def begin(self, count: int) -> None:
@@ -288,7 +288,7 @@ class VIPERTrainer:
 
     def __init__(
         self,
-        task: Task,
+        task: KarelTask,
         teacher: Teacher,
         config: VIPERConfig,
         seed: int = 0,

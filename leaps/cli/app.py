@@ -23,8 +23,8 @@ from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE
 
 if TYPE_CHECKING:
-    from leaps.dataset import Dataset
     from leaps.domain import Task
+    from leaps.karel.dataset import Dataset
 
 app = typer.Typer(
     help="Programs as policies: short, readable programs that solve tasks.",
@@ -122,7 +122,7 @@ def parse_sizes(text: str | None, option: str) -> tuple[tuple[int, int], ...]:
 
 
 def load_data(folder: Path) -> "Dataset":
-    from leaps.dataset import Dataset
+    from leaps.karel.dataset import Dataset
 
     return Dataset.load(folder)
 

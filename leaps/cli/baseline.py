@@ -91,7 +91,7 @@ def baseline(
     need_baselines()
     from leaps.baselines.methods import Options, get_method
     from leaps.baselines.train import BaselineConfig, Training
-    from leaps.figures import draw_learning_curve
+    from leaps.experiments.report.figures import draw_learning_curve
     from leaps.search.reconstruct import TEST_PROGRAMS
     from leaps.tasks import get
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.columns import Columns
 from rich.console import Group
@@ -14,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from leaps import tasks
+from leaps.baselines.evaluate import Policy, evaluate_policy
 from leaps.cli.app import (
     ExpressionOption,
     FileArgument,
@@ -29,15 +30,16 @@ from leaps.cli.app import (
     read_program,
 )
 from leaps.cli.baseline import need_baselines
-from leaps.conformance import conform as check_records
-from leaps.domain import Outcome, size_text
+from leaps.domain import Episodes, Outcome, Size, Task, size_text
+from leaps.dsl.interpreter import Conditional, Course, Step
 from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tokens_of, walk
 from leaps.dsl.text import ProgramError, to_indented, to_line
 from leaps.evaluate import Evaluation, evaluate
+from leaps.karel.conformance import conform as check_records
 from leaps.karel.draw import frames_of_actions, frames_of_program, save_gif, to_text
-from leaps.karel.interpreter import Conditional, Run, Step
+from leaps.karel.tasks import TASKS
 from leaps.karel.world import HEADINGS, KAREL, LANGUAGE, World
-from leaps.policy import Policy, evaluate_policy
+from leaps.tasks import get
 
 
 @app.command("tasks")
@@ -51,7 +53,7 @@ def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
     after 220 internal calls, as the paper authors' interpreter does. Append [b]~cost[/b] to subtract 0.0001
     from the return for every action, as the published returns of KAREL-LONG do.
     """
-    initial = {name: task.worlds(1, seed).world(0) for name, task in tasks.TASKS.items()}
+    initial = {name: task.worlds(1, seed).world(0) for name, task in TASKS.items()}
     if json_:
         print_json(
             [
@@ -63,13 +65,13 @@ def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
                     "resizable": task.resizable,
                     "horizon": task.horizon(),
                     "grid": initial[name].rows(),
-                    "agent": agent_of(initial[name]),
+                    "agent": [*initial[name].place[:2], HEADINGS[initial[name].place[2]]],
                 }
-                for name, task in tasks.TASKS.items()
+                for name, task in TASKS.items()
             ]
         )
         return
-    for name, task in tasks.TASKS.items():
+    for name, task in TASKS.items():
         facts = Text.assemble(
             (name, "bold"),
             "\n\n",
@@ -354,21 +356,22 @@ def trace(
     statement that was reached, and the world after its action.
     """
     program = read_program(file, expression)
-    wanted = tasks.get(task)
+    wanted = get(task)
     dimensions = wanted.check_size(parse_size(size))
     if state is None:
-        start = wanted.worlds(1, seed, dimensions, first=episode).world(0)
+        starts = wanted.worlds(1, seed, dimensions, first=episode)
     else:
-        start = listed_state(wanted, dimensions, state)
-    world = start.clone()
+        starts = listed_state(wanted, dimensions, state)
     horizon = min(wanted.horizon(dimensions), steps or sys.maxsize)
-    course = wanted.play(program, world, horizon)
+    course = wanted.course(program, starts, horizon=horizon)
+    scene = course.stage
+    start = scene.plain()
     recorded: list[dict[str, Any]] = []
     if not json_:
-        out.print(to_text(start))
+        out.print(scene.text())
     for number, step in enumerate(_steps_of(course), start=1):
         path = [*(" ".join(head_tokens(statement)) for statement in step.path), step.statement.name]
-        value = wanted.return_after(world, start, number)
+        value = scene.worth()
         if json_:
             recorded.append(
                 {
@@ -377,13 +380,12 @@ def trace(
                     "path": path,
                     "tests": tests_of(step.tests),
                     "value": value,
-                    "grid": world.rows(),
-                    "agent": agent_of(world),
+                    **scene.plain(),
                 }
             )
         else:
-            print_step(number, path, tests_of(step.tests), world, value)
-    value = wanted.return_after(world, start, course.steps)
+            print_step(number, path, tests_of(step.tests), scene.text(), value)
+    value = scene.worth()
     if json_:
         print_json(
             {
@@ -393,7 +395,7 @@ def trace(
                 "state": state,
                 "size": list(dimensions),
                 "program": to_line(program),
-                "start": {"grid": start.rows(), "agent": agent_of(start)},
+                "start": start,
                 "steps": recorded,
                 "outcome": course.outcome.name.lower(),
                 "last_tests": tests_of(course.tests),
@@ -414,7 +416,7 @@ def trace(
     out.print(f"[bold]{endings[course.outcome]}[/bold], return {value:.3f}")
 
 
-def listed_state(task: tasks.Task, size: tuple[int, int], number: int) -> World:
+def listed_state(task: Task, size: Size, number: int) -> Episodes:
     """Find an initial state by its number in the task's list."""
     states = task.states(size)
     if states is None:
@@ -427,21 +429,15 @@ def listed_state(task: tasks.Task, size: tuple[int, int], number: int) -> World:
             f"--state must be below {states.worlds.count:,}, the number of initial states of {task.name}, "
             f"found {number:,}"
         )
-    world: World = states.worlds.world(number)
-    return world
+    return states.worlds.take(np.array([number]))
 
 
-def _steps_of(course: Run) -> Iterator[Step]:
+def _steps_of(course: Course) -> Iterator[Step]:
     """The steps of a run; where a task of one's own goes wrong, which it was is said."""
     try:
         yield from course
     except ValueError as error:
         raise ValueError(f"step {course.steps}: {error}") from None
-
-
-def agent_of(world: World) -> list[Any]:
-    row, column, heading = world.place
-    return [row, column, HEADINGS[heading]]
 
 
 def tests_of(
@@ -463,13 +459,13 @@ def print_tests(tests: list[dict[str, Any]]) -> None:
         out.print(f"  {test['statement']} {test['condition']}? {answer}")
 
 
-def print_step(number: int, path: list[str], tests: list[dict[str, Any]], world: World, value: float) -> None:
+def print_step(number: int, path: list[str], tests: list[dict[str, Any]], picture: Any, value: float) -> None:
     out.print()
     out.print(f"[bold]step {number}: {path[-1]}[/bold]   [dim]value {value:.3f}[/dim]")
     print_tests(tests)
     if path[:-1]:
         out.print(f"  [dim]in {' › '.join(path[:-1])}[/dim]")
-    out.print(to_text(world))
+    out.print(picture)
 
 
 @app.command()

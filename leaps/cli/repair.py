@@ -12,6 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from leaps.base.files import write_atomically
 from leaps.cli.app import (
     ExpressionOption,
     FileArgument,
@@ -28,7 +29,6 @@ from leaps.cli.app import (
 from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_returns
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_indented, to_line
-from leaps.files import write_atomically
 
 if TYPE_CHECKING:
     from leaps.analysis.repair import Repair

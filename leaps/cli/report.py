@@ -37,10 +37,10 @@ def report(
       leaps report
       leaps report --readme README.md --check
     """
+    from leaps.experiments.report.contents import gather
+    from leaps.experiments.report.documents import documents_of, write
+    from leaps.experiments.report.wording import unexplained_lines
     from leaps.experiments.store import Store
-    from leaps.report.contents import gather
-    from leaps.report.documents import documents_of, write
-    from leaps.report.wording import unexplained_lines
 
     if quick and (to is None or readme is not None):
         raise ValueError("--quick: expected --out and no --readme, so that it is not mistaken for the report")

@@ -37,9 +37,9 @@ def results(
       leaps results --csv results.csv
       leaps results --experiment tasks --json
     """
+    from leaps.base.files import write_atomically
     from leaps.experiments.export import as_csv, columns_of, find_results, read_results, rows_of
     from leaps.experiments.store import Store
-    from leaps.files import write_atomically
 
     store = Store(find_results(folder), only_read=True)
     try:

@@ -13,6 +13,7 @@ import typer
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
+from leaps.base.settings import changed
 from leaps.cli.app import (
     DataOption,
     ExpressionOption,
@@ -29,7 +30,6 @@ from leaps.cli.app import (
 from leaps.cli.baseline import parse_changes
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
-from leaps.settings import changed
 
 if TYPE_CHECKING:
     pass
@@ -75,8 +75,8 @@ def data(
     As in the authors' generator, programs are dropped that don't end, or that fail at an action, in too many
     of 100 worlds. --set keep=every keeps them all, --set keep=complete those that only fail at actions.
     """
-    from leaps.dataset import MANIFEST_FILE, DataConfig, make_dataset
-    from leaps.figures import draw_lengths
+    from leaps.experiments.report.figures import draw_lengths
+    from leaps.karel.dataset import MANIFEST_FILE, DataConfig, make_dataset
 
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise ValueError(f"{to} already holds something; nothing was written. Expected a new or empty folder")
@@ -139,7 +139,7 @@ def train(
     from leaps.embedding.train import METRICS_FILE, PRESETS, WEIGHTS_FILE, TrainConfig
     from leaps.embedding.train import Progress as Update
     from leaps.embedding.train import train as run_training
-    from leaps.explore import SearchJudge
+    from leaps.experiments.explore import SearchJudge
 
     if preset not in PRESETS:
         raise ValueError(f"--preset: expected one of {', '.join(PRESETS)}, found {preset!r}")
@@ -282,7 +282,7 @@ def interpolate(
     The paper's tables "Program Embedding Space Interpolations".
     """
     from leaps.embedding.space import Space
-    from leaps.explore import interpolate as walk
+    from leaps.experiments.explore import interpolate as walk
 
     ends = [
         to_line(parse(text if text.lstrip().startswith("DEF") else read_text(text), LANGUAGE))
@@ -322,8 +322,8 @@ def draw_latent_map(
     space finds for their behaviour.
     """
     from leaps.embedding.space import Space
-    from leaps.explore import latent_map
-    from leaps.figures import check_suffix, draw_map
+    from leaps.experiments.explore import latent_map
+    from leaps.experiments.report.figures import check_suffix, draw_map
 
     check_suffix(to)
     with progress_bar() as bar:
@@ -358,10 +358,10 @@ def smoothness(
     The paper's Table 2: the mean R_mat of each program and its ten nearest neighbours. All variants and
     splits, if none are named: some minutes.
     """
-    from leaps.dataset import SPLITS
     from leaps.embedding.space import Space
     from leaps.embedding.train import VARIANTS
-    from leaps.explore import smoothness as measure
+    from leaps.experiments.explore import smoothness as measure
+    from leaps.karel.dataset import SPLITS
 
     dataset = load_data(data)
     splits = split or list(SPLITS)

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from leaps import tasks
 from leaps.cli.app import JsonOption, app, out, print_json
+from leaps.karel.tasks import TASKS
 
 
 @app.command()
@@ -78,14 +78,14 @@ def task_of(file: Path) -> str | None:
     """The task that a program is for: what its file is named after, or what it was found for."""
     from leaps.search.save import RESULT_FILE
 
-    if file.stem in tasks.TASKS:
+    if file.stem in TASKS:
         return file.stem
     try:
         said = json.loads(file.with_name(RESULT_FILE).read_bytes())
         task = said["task"]
     except (OSError, ValueError, KeyError, TypeError):  # it is not in the folder of a search
         return None
-    return task if task in tasks.TASKS else None
+    return task if task in TASKS else None
 
 
 def read_text(file: Path) -> str:

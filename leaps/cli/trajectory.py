@@ -54,14 +54,14 @@ def trajectory(
 
       leaps trajectory stair-climber --truth examples/stair-climber.karel
     """
-    from leaps.figures import animate_trajectory, draw_trajectory
-    from leaps.files import write_atomically
+    from leaps.base.files import write_atomically
+    from leaps.experiments.report.figures import animate_trajectory, draw_trajectory
+    from leaps.experiments.trajectory import evolution, evolution_table, record, search_space
     from leaps.search.leaps import parse_changes
     from leaps.search.methods import get_method
     from leaps.search.save import make_folder
     from leaps.search.solve import SolveConfig
     from leaps.tasks import get
-    from leaps.trajectory import evolution, evolution_table, record, search_space
 
     task_name = get(task).name
     known = get_method(method)

@@ -32,11 +32,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
+from leaps.base.parallel import share
 from leaps.dsl.language import FEW_SENSES, Kind, Language
 from leaps.dsl.mask import CLOSES, NEXT, OPENS, Block, State
 from leaps.dsl.syntax import MAX_NESTING
-from leaps.jit import jit
-from leaps.parallel import share
 
 # A table entry is `operation + (place << SHIFT)`; an operation below HALT is an action.
 SHIFT = 8

@@ -9,10 +9,10 @@ programs that differ are never 0 apart.
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
 from leaps.dsl.language import Kind, Language
 from leaps.dsl.nodes import BEGIN, length_of
 from leaps.dsl.syntax import Program, tokens_of
-from leaps.jit import jit
 
 # The kinds of tokens as plain numbers, for compiled code.
 _ACTION, _WHILE, _REPEAT = int(Kind.ACTION), int(Kind.WHILE), int(Kind.REPEAT)
@@ -82,7 +82,7 @@ def edit_distance(a: Program, b: Program, language: Language) -> int:
     """How many statements were edited.
 
     >>> from leaps.dsl.text import parse
-    >>> from leaps.karel import LANGUAGE
+    >>> from leaps.karel.world import LANGUAGE
     >>> walk = parse("DEF run m( move move m)", LANGUAGE)
     >>> edit_distance(walk, parse("DEF run m( WHILE c( frontIsClear c) w( move w) m)", LANGUAGE), LANGUAGE)
     1

@@ -1,6 +1,6 @@
 """A language: a fixed grammar of control flow over a domain's own actions and perceptions.
 
-Figure "DSL" of the paper. Nothing here knows Karel: `leaps.karel.LANGUAGE` is one instance.
+Figure "DSL" of the paper. Nothing here knows Karel: `leaps.karel.world.LANGUAGE` is one instance.
 """
 
 from collections.abc import Iterable, Sequence

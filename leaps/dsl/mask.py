@@ -140,7 +140,7 @@ SHORTEST = int(NEED[State.DEF])
 class SyntaxMask:
     """Follow a batch of programs as they are written, and say what each may go on with.
 
-    >>> from leaps.karel import LANGUAGE
+    >>> from leaps.karel.world import LANGUAGE
     >>> mask, written = SyntaxMask(LANGUAGE, batch=1, max_length=5), []
     >>> while (allowed := mask.allowed()[0]).any() and not mask.done.all():
     ...     mask.advance(np.array([allowed.argmax()]))

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
+from leaps.base.randomness import Stream, below, seed_stream, uniform
 from leaps.dsl.language import Kind, Language
 from leaps.dsl.nodes import (
     BEGIN,
@@ -37,8 +39,6 @@ from leaps.dsl.sample import (
 )
 from leaps.dsl.syntax import MAX_NESTING
 from leaps.dsl.text import PREFIX
-from leaps.jit import jit
-from leaps.randomness import Stream, below, seed_stream, uniform
 
 
 class Move(IntEnum):

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
 from leaps.dsl.language import Kind
 from leaps.dsl.text import PREFIX
-from leaps.jit import jit
 
 BEGIN = len(PREFIX)
 """where the first statement of a program stands"""

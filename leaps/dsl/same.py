@@ -9,8 +9,8 @@ still do the same, in other words.
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
 from leaps.dsl.compiler import HALT, LOOP, NO_SENSE, OPERATION, SET, SHIFT, Compiled
-from leaps.jit import jit
 
 _NONE = -1
 

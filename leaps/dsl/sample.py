@@ -11,10 +11,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
+from leaps.base.randomness import Stream, below, seed_stream, uniform
 from leaps.dsl.language import Kind, Language
 from leaps.dsl.syntax import MAX_NESTING
-from leaps.jit import jit
-from leaps.randomness import Stream, below, seed_stream, uniform
 
 DEEPEST = 1000
 """a limit for max_depth that nobody will reach"""

@@ -80,7 +80,7 @@ def words(source: str) -> Iterator[Word]:
 def parse(source: str, language: Language) -> Program:
     """Read a program, or raise a `ProgramError` that points at the first thing wrong.
 
-    >>> from leaps.karel import LANGUAGE
+    >>> from leaps.karel.world import LANGUAGE
     >>> parse("DEF run m( move WHILE m)", LANGUAGE)
     Traceback (most recent call last):
     leaps.dsl.text.ProgramError: token 5: found 'm)', expected c(

@@ -12,12 +12,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leaps.dataset import Dataset
+from leaps.base.jit import jit
 from leaps.domain import NO_ACTION, Outcome
 from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX
 from leaps.embedding.model import ACTIONS, CELLS, END
-from leaps.jit import jit
+from leaps.karel.dataset import Dataset
 from leaps.karel.executor import replay
 from leaps.karel.world import LANGUAGE
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.jit import jit
+from leaps.base.jit import jit
 
 F = TypeVar("F", bound=Callable[..., Any])
 Floats = NDArray[np.float32]

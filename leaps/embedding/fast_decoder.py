@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
+from leaps.base.parallel import share
 from leaps.dsl.mask import NEED, SHORTEST, Block, State
 from leaps.dsl.syntax import MAX_NESTING
 from leaps.dsl.text import PREFIX
@@ -30,9 +32,7 @@ from leaps.embedding.compiled_layers import (
     tanh,
 )
 from leaps.embedding.model import VOCABULARY, ProgramSpace
-from leaps.jit import jit
 from leaps.karel.world import LANGUAGE
-from leaps.parallel import share
 
 GRAIN = 16
 """latents that are worth another thread"""

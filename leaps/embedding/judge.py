@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from leaps.dataset import Dataset
 from leaps.embedding.batches import Programs, Rollouts
 from leaps.embedding.losses import latent_behaviour_reconstruction, matching_rewards
 from leaps.embedding.model import ProgramSpace, with_prefix
+from leaps.karel.dataset import Dataset
 from leaps.karel.world import LANGUAGE
 
 BATCH = 500

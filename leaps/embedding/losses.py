@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from leaps.behaviour import match
 from leaps.domain import Rollouts as Traces
 from leaps.embedding.batches import ProgramBatch, RolloutBatch, Rollouts
+from leaps.embedding.behaviour import match
 from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with_prefix
 from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from leaps.base.tensors import read_about
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_line
 from leaps.embedding.fast_decoder import FastDecoder
@@ -16,7 +17,6 @@ from leaps.embedding.model import Coordinates
 from leaps.embedding.train import VARIANTS
 from leaps.embedding.weights import load_weights
 from leaps.karel.world import KAREL, LANGUAGE
-from leaps.tensors import read_about
 
 SHIPPED = Path(__file__).parent / "trained"
 """the weights that come with the package, one file per variant"""

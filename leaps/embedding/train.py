@@ -18,7 +18,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leaps.dataset import Dataset
+from leaps.base.files import write_atomically
+from leaps.base.memory import keep_what_is_freed
+from leaps.base.tensors import read_about
 from leaps.embedding.batches import Programs, Rollouts
 from leaps.embedding.judge import BATCH, Judge
 from leaps.embedding.losses import (
@@ -31,9 +33,7 @@ from leaps.embedding.losses import (
 from leaps.embedding.model import ModelConfig, ProgramSpace, make_orthogonal
 from leaps.embedding.sampler import ProgramSampler
 from leaps.embedding.weights import load_weights, round_weights, save_weights
-from leaps.files import write_atomically
-from leaps.memory import keep_what_is_freed
-from leaps.tensors import read_about
+from leaps.karel.dataset import Dataset
 
 VARIANTS = {"leaps": "PRL", "p": "P", "pr": "PR", "pl": "PL"}
 WEIGHTS_FILE, METRICS_FILE, CHECKPOINT_FILE, CONFIG_FILE = (
@@ -389,7 +389,8 @@ def train(
 
     The weights kept are those of the epoch that `config.select` prefers on the validation split. Returns that
     epoch's metrics, and those of the test split. judge_search: needed for select="search"; it comes from the
-    caller because the search is built on the space, not the other way round (`leaps.explore.SearchJudge`).
+    caller because the search is built on the space, not the other way round
+    (`leaps.experiments.explore.SearchJudge`).
     """
     if (judge_search is not None) != (config.select == "search"):
         found = "no judge_search" if judge_search is None else "a judge_search"

@@ -10,10 +10,10 @@ from safetensors.torch import load_file, save
 from torch import Tensor
 
 from leaps import __version__
+from leaps.base.files import write_atomically
+from leaps.base.tensors import check_vocabulary, metadata, read_about
 from leaps.embedding.model import ModelConfig, ProgramSpace
-from leaps.files import write_atomically
 from leaps.karel.world import LANGUAGE
-from leaps.tensors import check_vocabulary, metadata, read_about
 
 NETWORKS = ("encoder.", "decoder.")
 """begin the names of the tensors that are stored in half precision for searching"""

@@ -24,7 +24,7 @@ from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from leaps import parallel
+from leaps.base import parallel
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from leaps.base.user_code import split_name
+from leaps.domain import LIMIT, SHARE
 from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, Result, cell, is_name
 from leaps.experiments.computing import (
@@ -20,10 +22,8 @@ from leaps.experiments.computing import (
 )
 from leaps.experiments.spaces import SEEDS as SPACE_SEEDS
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
+from leaps.karel.tasks import HARD, HELD_OUT, PAPER
 from leaps.search.reconstruct import TEST_PROGRAMS
-from leaps.tasks import HARD, HELD_OUT, PAPER
-from leaps.tasks.task import LIMIT, SHARE
-from leaps.user_code import split_name
 
 SEEDS = 5
 """the paper's"""

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaps import __version__
+from leaps.base.files import locked
+from leaps.base.tensors import read_about
+from leaps.base.user_code import digest_of, split_name
+from leaps.domain import SHARE
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.commit import commit
 from leaps.experiments.spaces import RECIPES, SEEDS, Trained, open_space
-from leaps.files import locked
 from leaps.search.ladder import IDEAS
-from leaps.tasks.task import SHARE
-from leaps.tensors import read_about
-from leaps.user_code import digest_of, split_name
 
 if TYPE_CHECKING:
     from leaps.baselines.checkpoint import Differences
@@ -262,7 +262,7 @@ def as_run(job: Job) -> Values:
     """Search on a task as the paper's authors ran it, and report what they report: the mean on the search's
     worlds.
     """
-    from leaps.tasks import AS_RUN
+    from leaps.karel.tasks import AS_RUN
 
     found = search(job, task=AS_RUN[job.cell.task].name + CALLS)
     return found | {
@@ -332,9 +332,9 @@ def baseline(job: Job) -> Values:
 
 def without_penalty(job: Job) -> Values:
     """Train a policy on StairClimber without its penalty, and judge it with it, at home and at 100x100."""
+    from leaps.baselines.evaluate import evaluate_policy
     from leaps.baselines.policies import load_policy
     from leaps.evaluate import UNSEEN_SEEDS
-    from leaps.policy import evaluate_policy
 
     found = _trained(job)[0]
     episodes = job.cell.option("judged", EPISODES_ELSEWHERE)
@@ -429,9 +429,9 @@ def _foreign(job: Job) -> "Differences":
 
 def unseen(job: Job) -> Values:
     """Search or train on a share of a task's configurations, and judge the result on all."""
+    from leaps.baselines.evaluate import evaluate_policy
     from leaps.baselines.policies import load_policy
     from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
-    from leaps.policy import evaluate_policy
 
     cell = job.cell
     whole, episodes = cell.task.partition(SHARE)[0], cell.option("judged", UNSEEN)
@@ -500,9 +500,9 @@ PLUS_ROWS = "leaps+"
 
 def smoothness(job: Job) -> Values:
     """How alike programs behave that are close in a space."""
-    from leaps.dataset import DataConfig, make_dataset
     from leaps.embedding.space import Space
-    from leaps.explore import smoothness as measure
+    from leaps.experiments.explore import smoothness as measure
+    from leaps.karel.dataset import DataConfig, make_dataset
 
     data = make_dataset(DataConfig(programs=job.cell.option("programs", 50_000)))
     trained = open_space(SPACES[job.cell.method], job.cell.seed, job.work, job.device)
@@ -545,8 +545,8 @@ def _parsed(size: str) -> tuple[int, int]:
 
 def elsewhere(job: Job) -> Values:
     """What was found on a task's own size, or on some, in worlds of another."""
+    from leaps.baselines.evaluate import evaluate_policy
     from leaps.evaluate import UNSEEN_SEEDS, evaluate
-    from leaps.policy import evaluate_policy
 
     cell = job.cell
     found = search(job) if cell.method in SIZES else job.needed[0].values

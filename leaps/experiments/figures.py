@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from leaps.base.tensors import read_about
 from leaps.experiments.computing import SEARCHES, SPACES, Job, Values, best_of, space_of
-from leaps.tensors import read_about
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from leaps.karel.tasks import KarelTask
     from leaps.karel.world import World
-    from leaps.tasks import Task
 
 TRUTHS = {
     "stair-climber": "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move turnRight move w) m)",
@@ -32,9 +32,9 @@ DIGITS = 4
 
 def latent_map(job: Job) -> Values:
     """Lay out a space in two dimensions: its raw latents, as the paper does."""
-    from leaps.dataset import DataConfig, unique_programs
     from leaps.embedding.space import Space
-    from leaps.explore import latent_map as lay_out
+    from leaps.experiments.explore import latent_map as lay_out
+    from leaps.karel.dataset import DataConfig, unique_programs
 
     cell = job.cell
     config = DataConfig(programs=cell.option("programs", DataConfig.programs))
@@ -46,8 +46,8 @@ def latent_map(job: Job) -> Values:
 
 def trajectory(job: Job) -> Values:
     """Record a search by the cross entropy method."""
+    from leaps.experiments.trajectory import CLOUD, record, search_space
     from leaps.search.solve import SolveConfig
-    from leaps.trajectory import CLOUD, record, search_space
 
     cell = job.cell
     trained, seed = space_of(job, "leaps")
@@ -87,8 +87,8 @@ def evolution(job: Job) -> Values:
 def interpolation(job: Job) -> Values:
     """Walk from one program of the paper's to another, through the space."""
     from leaps.embedding.space import Space
+    from leaps.experiments.explore import interpolate
     from leaps.experiments.paper import INTERPOLATIONS
-    from leaps.explore import interpolate
 
     reported = INTERPOLATIONS[job.cell.task]
     trained, _ = space_of(job, SPACES[job.cell.method])
@@ -104,7 +104,7 @@ def interpolation(job: Job) -> Values:
 
 def _likeness(programs: "list[str] | tuple[str, ...]") -> list[float]:
     """R_mat of each program and the next, in random worlds."""
-    from leaps.behaviour import r_mat
+    from leaps.embedding.behaviour import r_mat
     from leaps.karel.world import KAREL, random_worlds
 
     before, after = KAREL.compile(list(programs[:-1])), KAREL.compile(list(programs[1:]))
@@ -116,7 +116,7 @@ def lengths(job: Job) -> Values:
     """Count the programs of each length in a split of the data set."""
     import numpy as np
 
-    from leaps.dataset import DataConfig, unique_programs
+    from leaps.karel.dataset import DataConfig, unique_programs
     from leaps.karel.world import LANGUAGE
 
     config = DataConfig(programs=job.cell.option("programs", DataConfig.programs), seed=job.cell.seed)
@@ -139,9 +139,9 @@ def rollout(job: Job) -> Values:
     """
     from leaps.domain import NO_ACTION
     from leaps.evaluate import UNSEEN_SEEDS
+    from leaps.experiments.trajectory import spread
     from leaps.karel.draw import frames_of_actions, path_of
     from leaps.tasks import get
-    from leaps.trajectory import spread
 
     cell, (found,) = job.cell, job.needed
     task = get(cell.task)
@@ -176,7 +176,7 @@ def rollout(job: Job) -> Values:
     }
 
 
-def _act_by_program(job: Job, task: "Task", start: "World") -> "tuple[NDArray[np.uint8], Values]":
+def _act_by_program(job: Job, task: "KarelTask", start: "World") -> "tuple[NDArray[np.uint8], Values]":
     """The actions of the needed program, padded with NO_ACTION, and what is stored about the program."""
     from leaps.karel.executor import run
     from leaps.karel.world import KAREL, Worlds
@@ -189,15 +189,15 @@ def _act_by_program(job: Job, task: "Task", start: "World") -> "tuple[NDArray[np
     return rollouts.actions[0, 0], {"program": program, **_judgement(found)}
 
 
-def _act_by_policy(job: Job, task: "Task", start: "World") -> "tuple[NDArray[np.uint8], Values]":  # noqa: ARG001
+def _act_by_policy(job: Job, task: "KarelTask", start: "World") -> "tuple[NDArray[np.uint8], Values]":  # noqa: ARG001
     """The actions of the needed policy, padded with NO_ACTION, and what is stored about the policy.
 
     Trained on another machine it may be another policy than the one that the stored result is of.
     """
+    from leaps.baselines.evaluate import evaluate_policy
     from leaps.baselines.policies import load_policy
     from leaps.baselines.train import POLICY_FILE
     from leaps.evaluate import UNSEEN_SEEDS
-    from leaps.policy import evaluate_policy
 
     folder = best_of(job)
     seed = UNSEEN_SEEDS + job.cell.seed

@@ -6,12 +6,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from leaps import __version__
+from leaps.base.user_code import digest_of
 from leaps.experiments.backends import Backend, Failure
 from leaps.experiments.catalogue import file_of, get_experiment
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.computing import Job, do
 from leaps.experiments.store import Store
-from leaps.user_code import digest_of
 
 
 @dataclass

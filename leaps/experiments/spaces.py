@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from leaps.base.files import locked
+from leaps.base.tensors import read_about
 from leaps.embedding.model import ModelConfig
 from leaps.embedding.space import SHIPPED
 from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig
-from leaps.files import locked
-from leaps.tensors import read_about
 
 REPEATED = Path(__file__).parents[2] / "spaces"
 """the second and the third training of each of the package's variants: in a checkout only, as stored results
@@ -112,9 +112,9 @@ def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
 def _train(recipe: Recipe, seed: int, folder: Path, device: str) -> None:
     import torch
 
-    from leaps.dataset import DataConfig, make_dataset
     from leaps.embedding.train import train
-    from leaps.explore import SearchJudge
+    from leaps.experiments.explore import SearchJudge
+    from leaps.karel.dataset import DataConfig, make_dataset
 
     config = TrainConfig(**recipe.training, seed=seed)
     with locked(folder):  # several cells may need it at once

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from leaps import __version__
+from leaps.base.files import write_atomically
 from leaps.experiments.cell import Cell, Result
-from leaps.files import write_atomically
 
 SUFFIX = ".json"
 ASIDE = ".damaged"

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.files import write_atomically
 from leaps.dsl.compiler import HALT
 from leaps.dsl.language import Kind
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
-from leaps.files import write_atomically
 from leaps.gym.export import to_python
 from leaps.gym.task import GymTask, Privileged
 

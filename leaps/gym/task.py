@@ -5,27 +5,27 @@ which Gymnasium asks of every environment that is reset with a seed.
 """
 
 import hashlib
-import inspect
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps import parallel
-from leaps.domain import NO_ACTION, Domain, Outcome, Programs, Rollouts, States
+from leaps.base import parallel
+from leaps.base.randomness import scramble
+from leaps.base.user_code import imported_files
+from leaps.domain import LIMIT, NO_ACTION, SHARE, Domain, Outcome, Programs, Rollouts, States
 from leaps.dsl.compiler import HALT, STUCK, Compiled
+from leaps.dsl.interpreter import Course
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.stepper import Stepper
-from leaps.randomness import scramble
-from leaps.user_code import imported_files
+from leaps.dsl.syntax import Program
+from leaps.gym.scene import Episode, GymScene
 
 SEEDS = 2**31
 """that an environment is reset with: 0 to SEEDS - 1"""
@@ -43,10 +43,10 @@ Maker = str | Callable[..., Any]
 class Privileged:
     """A perception that looks into the environment instead of the observation."""
 
-    function: Perception
+    privileged_function: Perception
 
     def __call__(self, environment: Any) -> Any:
-        return self.function(environment)
+        return self.privileged_function(environment)
 
 
 def privileged(function: Perception) -> Privileged:
@@ -78,18 +78,6 @@ class Seeds(NamedTuple):
     @staticmethod
     def join(parts: "Sequence[Seeds]") -> "Seeds":
         return Seeds(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
-class Episode(NamedTuple):
-    """A finished episode: the argument of the task's `value`."""
-
-    rewards: list[float]
-    observation: Any
-    """the last"""
-    info: dict[str, Any]
-    """of the last step, or of the reset"""
-    terminated: bool
-    truncated: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +187,11 @@ class GymTask:
             known[variant] = self.environment(variant)
         return known[variant]
 
+    def changed(self, changes: Sequence[tuple[str, str]]) -> "GymTask":
+        """Refuse changes behind the name: they are for tasks of Karel."""
+        found = "".join(sign + value for sign, value in changes)
+        raise ValueError(f"{self.name}: {SHARE} and {LIMIT} are for tasks of Karel, found {found}")
+
     def horizon(self, size: Any = None) -> int:
         if self.steps is not None:
             return self.steps
@@ -288,16 +281,18 @@ class GymTask:
         outcome, steps, returns = np.zeros(shape, np.uint8), np.zeros(shape, np.int32), np.zeros(shape)
         actions = np.full((*shape, limit if asked.want_actions else 0), NO_ACTION, np.uint8)
         used, tried = np.zeros(len(compiled.table), np.bool_), np.zeros(compiled.count, np.int64)
-        environment = self._environment(episodes.size)
+        scene = GymScene(self, self._environment(episodes.size))
         for program in range(compiled.count):
             visits: set[tuple[int, int]] | None = set() if asked.want_used else None
             stepper = Stepper(compiled, program, visits)
             for number in range(episodes.count):
-                end, done, earned = self._play(stepper, environment, int(episodes.seeds[number]), limit)
-                outcome[program, number], steps[program, number] = end, len(done)
-                returns[program, number] = earned
+                stepper.reset()
+                scene.begin(int(episodes.seeds[number]))
+                outcome[program, number] = _walk(stepper, scene, limit)
+                steps[program, number] = len(scene.done)
+                returns[program, number] = scene.worth()
                 if asked.want_actions:
-                    actions[program, number, : len(done)] = done
+                    actions[program, number, : len(scene.done)] = scene.done
                 tried[program] += 1
                 if asked.needed is not None and returns[program].sum() < asked.needed[number]:
                     break
@@ -305,113 +300,56 @@ class GymTask:
                 used[compiled.first[program] + np.array(stepper.entries(visits), np.int64)] = True
         return _Played(outcome, steps, returns, actions, used, tried)
 
-    def _play(
-        self, stepper: Stepper, environment: Any, seed: int, limit: int
-    ) -> tuple[Outcome, list[int], float]:
-        """Play an episode: how it ended, what was done, and what it is worth."""
-        stepper.reset()
-        observation, info = environment.reset(seed=seed)
-        done: list[int] = []
-        rewards: list[float] = []
-        terminated = truncated = False
-        perceptions, moves = list(self.perceptions.values()), list(self.actions.values())
+    def course(self, program: Program, episodes: Seeds, *, horizon: int | None = None) -> Course:
+        """Run a program from the first of these seeds, an action at a time, in an environment of its own."""
+        limit = self.horizon(episodes.size) if horizon is None else horizon
+        scene = GymScene(self, self._shown(episodes.size))
+        scene.begin(int(episodes.seeds[0]))
+        return Course(program, scene, self.domain.language.actions, limit)
 
-        def look(sense: int) -> bool:
-            perception = perceptions[sense]
-            subject = environment.unwrapped if isinstance(perception, Privileged) else observation
-            try:
-                holds = perception(subject)
-            except Exception as error:
-                self._blame(perception, f"{type(error).__name__}: {error}", seed, len(done), error)
-            if not isinstance(holds, bool | np.bool_):
-                self._blame(perception, f"expected True or False, found {holds!r}", seed, len(done))
-            return bool(holds)
-
-        while True:
-            operation = stepper.next(look)
-            if operation >= HALT:
-                end = Outcome.STUCK if operation == STUCK else Outcome.HALTED
-                break
-            if len(done) == limit:
-                end = Outcome.CUT_OFF
-                break
-            try:
-                observation, reward, terminated, truncated, info = environment.step(copy(moves[operation]))
-            except Exception as error:
-                name = list(self.actions)[operation]
-                raise ValueError(
-                    f"{self.name}: the environment refused action {name} ({moves[operation]!r}) in step "
-                    f"{len(done) + 1} of the episode with seed {seed}: {type(error).__name__}: {error}"
-                ) from error
-            if reward.__class__ is not float and not _is_number(reward):
-                raise ValueError(
-                    f"{self.name}: expected a finite reward, found {reward!r} in step {len(done) + 1} of the "
-                    f"episode with seed {seed}"
-                )
-            done.append(operation)
-            rewards.append(float(reward))
-            if terminated or truncated:
-                end = Outcome.ENDED if terminated else Outcome.CUT_OFF
-                break
-        if self.value is None:
-            earned = sum(rewards)
-            if not np.isfinite(earned):
-                step = int(np.isfinite(rewards).argmin())
-                raise ValueError(
-                    f"{self.name}: expected a finite reward, found {rewards[step]} in step {step + 1} of the "
-                    f"episode with seed {seed}"
-                )
-            return end, done, earned
-        worth = self.value(Episode(rewards, observation, info, bool(terminated), bool(truncated)))
-        if not _is_number(worth):
-            self._blame(self.value, f"expected a finite number, found {worth!r}", seed, len(done))
-        return end, done, float(worth)
-
-    def _blame(
-        self, function: Any, why: str, seed: int, step: int, error: Exception | None = None
-    ) -> NoReturn:
-        """Name the user's function and its line."""
-        inner = function.function if isinstance(function, Privileged) else function
-        known = {id(value): name for name, value in self.perceptions.items()}
-        what = f"perception {known[id(function)]}" if id(function) in known else "value"
-        where = ""
-        if (code := getattr(inspect.unwrap(inner), "__code__", None)) is not None:
-            where = f" ({code.co_filename}, line {code.co_firstlineno})"
-        raise ValueError(
-            f"{self.name}: {what}{where}: {why}, after step {step} of the episode with seed {seed}"
-        ) from error
+    def _shown(self, variant: str) -> Any:
+        """Make an environment that can be seen, if it has pictures."""
+        modes = getattr(self._environment(variant), "metadata", {}).get("render_modes", ())
+        return self.environment(variant, "rgb_array" if "rgb_array" in modes else None)
 
     def film(self, compiled: Compiled, episodes: Seeds, file: Path) -> None:
         """Save the first program's rollout from the first initial state as a GIF."""
         from PIL import Image
 
+        frames: list[Image.Image] = []
+
+        class Filmed(GymScene):
+            """An episode, with a picture taken at every step."""
+
+            def begin(self, seed: int) -> None:
+                super().begin(seed)
+                frames.append(self.image())
+
+            def act(self, action: int) -> Outcome | None:
+                end = super().act(action)
+                frames.append(self.image())
+                return end
+
         environment = self.environment(episodes.size, "rgb_array")
-        frames: list[Any] = []
-
-        class Filmed:
-            """The environment, with a picture taken at every step."""
-
-            unwrapped = environment.unwrapped
-
-            def reset(self, seed: int) -> Any:
-                found = environment.reset(seed=seed)
-                frames.append(Image.fromarray(environment.render()))
-                return found
-
-            def step(self, action: Any) -> Any:
-                found = environment.step(action)
-                frames.append(Image.fromarray(environment.render()))
-                return found
-
         try:
-            self._play(Stepper(compiled), Filmed(), int(episodes.seeds[0]), self.horizon(episodes.size))
+            scene = Filmed(self, environment)
+            scene.begin(int(episodes.seeds[0]))
+            _walk(Stepper(compiled), scene, self.horizon(episodes.size))
         finally:
             environment.close()
         frames[0].save(file, save_all=True, append_images=frames[1:], duration=40, loop=0)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real | np.number) and bool(np.isfinite(float(value)))
+def _walk(stepper: Stepper, scene: GymScene, limit: int) -> Outcome:
+    """Let a program act until the episode is over, and say how it ended."""
+    while True:
+        operation = stepper.next(scene.look)
+        if operation >= HALT:
+            return Outcome.STUCK if operation == STUCK else Outcome.HALTED
+        if len(scene.done) == limit:
+            return Outcome.CUT_OFF
+        if (end := scene.act(operation)) is not None:
+            return end
 
 
 class _Asked(NamedTuple):

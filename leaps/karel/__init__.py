@@ -1,5 +1,14 @@
-"""What happens then: Karel's world, and two ways to run a program in it."""
+"""Karel: a world of cells, walls and markers, and the paper's tasks in it.
 
-from leaps.karel.world import KAREL, LANGUAGE, World, Worlds
+In reading order:
 
-__all__ = ["KAREL", "LANGUAGE", "World", "Worlds"]
+- `world`: states, the language, pictures of text.
+- `physics`: actions and perceptions, written once.
+- `interpreter`: run a program in plain Python. `executor`: run many programs in many worlds, compiled.
+- `tasks/`: a task is a file.
+- `simulation`, `observe`: many worlds that step together, and what a network sees of them.
+- `env`, `registration`: the tasks as Gymnasium environments.
+- `dataset`: random programs and their rollouts, which a program space is learned from.
+- `conformance`: recorded runs of other implementations.
+- `draw/`: pictures, GIFs.
+"""

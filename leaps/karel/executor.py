@@ -1,7 +1,7 @@
 """Run many programs in many worlds, fast: compiled code from the tokens to the outcome.
 
 The fast twin of `leaps.karel.interpreter`. One lookup in the program's table a step (see
-`leaps.dsl.compiler`), no Python in between, all cores (see `leaps.parallel`).
+`leaps.dsl.compiler`), no Python in between, all cores (see `leaps.base.parallel`).
 
 What a task adds reaches this module as two compiled functions, called through pointers: `react` after the
 actions it wants to hear of, `value` when a rollout is over. So the executor is compiled once, and knows no
@@ -19,9 +19,10 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from leaps.base.jit import address_of, function_at, jit
+from leaps.base.parallel import share
 from leaps.domain import NO_ACTION, Outcome, Rollouts
 from leaps.dsl.compiler import HALT, OPERATION, SET, SHIFT, STUCK, Compiled
-from leaps.jit import address_of, function_at, jit
 from leaps.karel.physics import CODES, MOVED, PICKED, PUT, act, perceive, strides
 from leaps.karel.world import (
     EXIT,
@@ -36,7 +37,6 @@ from leaps.karel.world import (
     set_pose,
     world_at,
 )
-from leaps.parallel import share
 
 REACT_TYPE = types.boolean(WORLD_TYPE, types.int64, types.int64, types.int64)
 """react(world, what changed, row and column that Karel acted from) → whether the rollout is over"""

@@ -6,10 +6,10 @@ Worlds are kept as integers; planes are made here, at a network's door.
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.jit import jit
+from leaps.base.jit import jit
+from leaps.base.parallel import share
 from leaps.karel.physics import TRUTH, perceive, strides
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, WALL, Worlds, flatten
-from leaps.parallel import share
 
 WALL_PLANE = 4
 MARKER_PLANE = 5  # the plane of "0 markers"; those of 1 to 10 follow

@@ -7,7 +7,7 @@ They work on flat grids: a cell's position is `row * width + column`, so that st
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.jit import inlined, jit
+from leaps.base.jit import inlined, jit
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, MOVE, PICK_MARKER, TURN_LEFT, TURN_RIGHT, WALL
 
 MOVED, PICKED, PUT, FAILED, TURNED = 1, 2, 4, 8, 16

@@ -10,11 +10,11 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
+from leaps.base.jit import inlined, jit
+from leaps.base.randomness import Stream, below, seed_stream, uniform
 from leaps.domain import Domain
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
-from leaps.jit import inlined, jit
-from leaps.randomness import Stream, below, seed_stream, uniform
 
 LANGUAGE = Language(
     actions=("move", "turnRight", "turnLeft", "pickMarker", "putMarker"),

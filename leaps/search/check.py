@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from leaps.base.user_code import split_name
 from leaps.domain import Domain
 from leaps.search.methods import Method, Setting, get_method, user_method
 from leaps.search.objective import DROPPED
 from leaps.search.search import Programs, Scores, Search
 from leaps.tasks import get
-from leaps.user_code import split_name
 
 ROUNDS = 20
 _LENGTHS = (45, 15)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from leaps import __version__
-from leaps.files import write_atomically
+from leaps.base.files import write_atomically
 from leaps.search.solve import Run, Step
 
 FORMAT = 5

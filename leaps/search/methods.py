@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.randomness import below
+from leaps.base.user_code import split_name
 from leaps.domain import Domain
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.embedding.space import Space
-from leaps.randomness import below
 from leaps.search.beam import Beam, BeamConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
 from leaps.search.ladder import IDEAS, MOVES, Ladder, LadderConfig, parse_missing
@@ -19,7 +20,6 @@ from leaps.search.objective import NEARLY
 from leaps.search.random_search import RandomSearch, config_for
 from leaps.search.search import InSpace, Programs, Search
 from leaps.search.user_method import builder_in, checked
-from leaps.user_code import split_name
 
 START_DEVIATION = 0.35
 """standard deviation of the points that climbs start at: around the origin, short programs that do something

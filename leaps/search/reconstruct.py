@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.behaviour import HORIZON, match
-from leaps.dataset import choose_worlds
 from leaps.domain import Outcome, Rollouts
+from leaps.embedding.behaviour import HORIZON, match
 from leaps.embedding.space import Space
+from leaps.karel.dataset import choose_worlds
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE, Worlds, random_worlds
 from leaps.search.cem import CEM, ONE_SETTING, RESTART_AFTER, CEMConfig

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from leaps.base.files import write_atomically
 from leaps.dsl.text import to_indented
-from leaps.files import write_atomically
 from leaps.search.solve import Solution
 
 PROGRAM_FILE, RESULT_FILE, HISTORY_FILE, ROLLOUT_FILE = (

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.search.solve import Listener, Run, Solution, Step, work
 
 

@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.user_code import import_file, lines_of, pointed_at
 from leaps.domain import Domain
 from leaps.search.search import Answer, Programs, Scores, State
-from leaps.user_code import import_file, lines_of, pointed_at
 
 _NEEDED = ("ask", "tell")
 _SHOWN = 80

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.studio.requests import RequestError
 
 CHEAP = 1_000_000

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.dataset import DataConfig, unique_programs
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_indented, to_line
 from leaps.embedding.space import Space
-from leaps.explore import Plane
+from leaps.experiments.explore import Plane
+from leaps.experiments.trajectory import spread
+from leaps.karel.dataset import DataConfig, unique_programs
 from leaps.karel.world import LANGUAGE
-from leaps.trajectory import spread
 
 POINTS = 2000
 """training programs on the map"""

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from leaps.base.user_code import what_is_wrong
+from leaps.domain import LIMIT, SHARE
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import World
-from leaps.tasks import Task, full_name, named
-from leaps.tasks.task import LIMIT, SHARE
-from leaps.user_code import what_is_wrong
+from leaps.tasks import full_name, named
 
 BODY = 64 * 1024
 """bytes of the longest request"""
@@ -105,7 +106,7 @@ class Fields:
     def seed(self) -> int:
         return self.integer("seed", 0, SEEDS - 1, 0)
 
-    def task(self) -> Task:
+    def task(self) -> KarelTask:
         return find_task(self.text("task"), self.own)
 
     def full_task_name(self) -> str:
@@ -129,7 +130,7 @@ class Fields:
                 raise
             raise RequestError(f"task: {said}") from error
 
-    def size(self, task: Task) -> tuple[int, int]:
+    def size(self, task: KarelTask) -> tuple[int, int]:
         """The size asked for, or the task's own."""
         if not self.has("size"):
             return task.size
@@ -165,7 +166,7 @@ def _integer(value: Any, name: str, least: int, most: int) -> int:
     return value
 
 
-def find_task(name: str, own: Mapping[str, str] | None = None) -> Task:
+def find_task(name: str, own: Mapping[str, str] | None = None) -> KarelTask:
     """Find one of the tasks that ship, or of one's own that may be asked for.
 
     (Not by `get`, which would import whatever file the name points to.)
@@ -183,10 +184,10 @@ def find_task(name: str, own: Mapping[str, str] | None = None) -> Task:
         raise RequestError(f"task: expected rollouts of at most {ACTIONS:,} actions, found {task.actions:,}")
     if task.calls is not None and task.calls > ACTIONS:
         raise RequestError(f"task: expected a limit of at most {ACTIONS:,} calls, found {task.calls:,}")
-    return task
+    return task  # type: ignore[no-any-return]
 
 
-def fitting(task: Task, size: tuple[int, int]) -> tuple[int, int]:
+def fitting(task: KarelTask, size: tuple[int, int]) -> tuple[int, int]:
     """Return a size that a task can be played in, or say why it can't."""
     try:
         return task.check_size(size)
@@ -194,7 +195,7 @@ def fitting(task: Task, size: tuple[int, int]) -> tuple[int, int]:
         raise RequestError(f"size: {error}") from None
 
 
-def playable(world: World, task: Task, seed: int) -> World:
+def playable(world: World, task: KarelTask, seed: int) -> World:
     """Make a drawn world playable, or say why the task can't be played there."""
     fitting(task, world.size)
     try:

@@ -10,10 +10,10 @@ import numpy as np
 from leaps.domain import Outcome
 from leaps.dsl.edit import edit_distance
 from leaps.evaluate import Evaluation, evaluate
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.studio.requests import EPISODES, Fields
 from leaps.studio.spans import Reading, read
-from leaps.tasks import Task
 
 STEPS = 20_000_000
 """actions that one evaluation may take, were every rollout as long as it may be"""
@@ -29,7 +29,7 @@ class Scoring:
 
     reading: Reading
     original: Reading | None
-    task: Task
+    task: KarelTask
     size: tuple[int, int]
     seed: int
     asked: int

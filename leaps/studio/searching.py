@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leaps import parallel
+from leaps.base import parallel
+from leaps.base.user_code import what_is_wrong
 from leaps.dsl.text import parse, to_indented
 from leaps.karel.world import LANGUAGE
 from leaps.studio.requests import RequestError, SearchRequest, fitting
 from leaps.tasks import get
-from leaps.user_code import what_is_wrong
 
 if TYPE_CHECKING:
-    from leaps.explore import Plane
+    from leaps.experiments.explore import Plane
     from leaps.search.solve import Step
 
 AT_ONCE = 2

@@ -20,6 +20,7 @@ from leaps import __version__
 from leaps.dsl.language import FIXED_TOKENS
 from leaps.dsl.text import to_indented
 from leaps.experiments.study import STUDY
+from leaps.karel.tasks import HARD, HELD_OUT, PAPER, KarelTask
 from leaps.karel.world import LANGUAGE
 from leaps.studio.completion import complete, kind_of
 from leaps.studio.filming import check_film, film
@@ -46,7 +47,7 @@ from leaps.studio.scoring import STEPS, Scoring
 from leaps.studio.searching import Searches, in_words
 from leaps.studio.spans import check, read
 from leaps.studio.tracing import SHOWN, Rollout
-from leaps.tasks import HARD, HELD_OUT, PAPER, Task, plain_name
+from leaps.tasks import plain_name
 
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
@@ -149,7 +150,7 @@ class Studio:
         # In no lane: by this a page sees whether the server is there, however much there is to do.
         return answer(await asyncio.to_thread(lambda: encode(about(self.start, self._own_tasks_now()))))
 
-    def _own_tasks_now(self) -> dict[str, Task]:
+    def _own_tasks_now(self) -> dict[str, KarelTask]:
         """The tasks of one's own as they stand in their files, or as they last did without mistakes."""
         for name in self.start.own:
             with suppress(RequestError):
@@ -275,7 +276,7 @@ class NotReadyError(Exception):
     """The map is still being drawn."""
 
 
-def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]:
+def about(start: Start, own: Mapping[str, KarelTask] | None = None) -> dict[str, Any]:
     """What there is to choose from, and within which bounds."""
     own = own or {}
     return {

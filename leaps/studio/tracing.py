@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.jit import jit
 from leaps.domain import Outcome
+from leaps.dsl.interpreter import CallLimitError, Calls, Conditional, StuckError, actions_of
 from leaps.dsl.syntax import Block, Program, blocks, head_tokens, walk
-from leaps.jit import jit
 from leaps.karel.executor import Hooks, no_task, react_at, run, value_at
-from leaps.karel.interpreter import CallLimitError, Calls, Conditional, StuckError, actions_of
 from leaps.karel.physics import CODES, TRUTH, act, perceive, strides
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World, Worlds, flat_pose, set_pose
 from leaps.studio.requests import WORLDS, Fields, RequestError, fitting, playable
 from leaps.studio.scoring import OUTCOMES
 from leaps.studio.spans import Reading, kind_of, read
-from leaps.tasks import Task
 
 SHOWN = 20_000
 """steps of a rollout that are told"""
@@ -39,7 +39,7 @@ class Rollout:
     """A program in one world."""
 
     reading: Reading
-    task: Task | None
+    task: KarelTask | None
     world: World
 
     @staticmethod
@@ -136,7 +136,7 @@ class Rollout:
         }
 
 
-def numbered_world(task: Task, size: tuple[int, int], seed: int, index: int) -> World:
+def numbered_world(task: KarelTask, size: tuple[int, int], seed: int, index: int) -> World:
     return task.worlds(1, seed, fitting(task, size), first=index).world(0)
 
 

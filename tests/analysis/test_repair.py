@@ -12,15 +12,16 @@ from numpy.typing import NDArray
 
 import leaps
 from leaps.analysis.repair import Repair, repair, repaired
+from leaps.base.randomness import Stream
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.text import parse, to_indented
 from leaps.evaluate import UNSEEN, evaluate
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, LANGUAGE, World, clear, place_karel
-from leaps.randomness import Stream
 from leaps.search.checkpoint import Checkpoints
 from leaps.search.solve import Run, SolveConfig, Step, solve, work
 from leaps.studio.programs import START
-from leaps.tasks import Task, get
+from leaps.tasks import get
 from tests.search.solutions import assert_same
 
 UNSEEN_SEEDS = 3 << 40
@@ -194,7 +195,7 @@ def test_a_task_is_given_by_its_name_or_as_it_is() -> None:
 
 def test_a_task_of_ones_own_is_what_a_program_is_repaired_for() -> None:
     """One that no name stands for: where a program should be at the end, not what it should do there."""
-    task = Task("far", "walk to the right", (5, 9), (5, 9), sample_room, eastwards)
+    task = KarelTask("far", "walk to the right", (5, 9), (5, 9), sample_room, eastwards)
     found = repair("DEF run m( move turnLeft move m)", task, 1, budget=5000)
     assert (found.solution.config.task, found.solution.task) == ("far", task)
     assert found.solution.solved

@@ -1,8 +1,8 @@
 """A task that every method should learn: walk to the end of a corridor."""
 
+from leaps.base.randomness import Stream, below
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, EXIT, WALL, World, clear, place_karel
-from leaps.randomness import Stream, below
-from leaps.tasks import Task
 
 LENGTH = 6
 
@@ -21,7 +21,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
     return 1.0 if world.pose[1] == LENGTH else 0.0
 
 
-CORRIDOR = Task(
+CORRIDOR = KarelTask(
     name="corridor",
     summary="walk to the end",
     size=(5, LENGTH + 2),

@@ -13,7 +13,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 
+from leaps.base.tensors import metadata, read_about
 from leaps.baselines import hrl, train
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.hrl import (
     OBSERVATIONS,
     PAPER,
@@ -26,11 +28,9 @@ from leaps.baselines.hrl import (
 from leaps.baselines.policies import load_policy
 from leaps.baselines.skills import END, Actions, SkillDecoder, Skills, SkillsConfig, lengths_of
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Training
+from leaps.karel.simulation import Observation, Simulation
 from leaps.karel.world import MOVE
-from leaps.policy import evaluate_policy
-from leaps.simulation import Observation, Simulation
 from leaps.tasks import get
-from leaps.tensors import metadata, read_about
 from tests.baselines.corridor import CORRIDOR
 from tests.baselines.helpers import fresh, taught
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.last_action import (
     INPUTS,
     NO_ACTION,
@@ -21,7 +22,6 @@ from leaps.baselines.ppo import LAST_ACTION, LastActionConfig, PPOTrainer
 from leaps.baselines.train import BaselineConfig
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.karel.world import MOVE, TURN_LEFT
-from leaps.policy import evaluate_policy
 from leaps.tasks import get
 from tests.baselines.corridor import CORRIDOR, LENGTH
 

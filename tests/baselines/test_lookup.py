@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from leaps.baselines.lookup import look_up, number
-from leaps.simulation import Simulation
+from leaps.karel.simulation import Simulation
 from leaps.tasks import get
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from leaps.base.settings import changed
 from leaps.baselines import hrl, naive, ppo, train, viper
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.hrl import HRLConfig
 from leaps.baselines.methods import METHODS, PROGRAM_FILE, Options, get_method
 from leaps.baselines.naive import NaiveConfig, behaviour_score
@@ -16,9 +18,7 @@ from leaps.baselines.viper import VIPERConfig
 from leaps.dsl.text import parse, to_line
 from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.karel.world import LANGUAGE
-from leaps.policy import evaluate_policy
 from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
-from leaps.settings import changed
 
 FEW = 5
 """worlds that these trainings are judged on"""

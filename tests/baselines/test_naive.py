@@ -22,12 +22,12 @@ from leaps.baselines.naive import (
     behaviour_score,
     task_score,
 )
-from leaps.behaviour import r_mat
+from leaps.embedding.behaviour import r_mat
 from leaps.embedding.model import previous_tokens
 from leaps.evaluate import evaluate
+from leaps.karel.tasks import PAPER as PAPER_TASKS
 from leaps.karel.world import KAREL, LANGUAGE, World, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
-from leaps.tasks import PAPER as PAPER_TASKS
 from leaps.tasks import get
 
 SMALL = NaiveConfig(batch=16, initial_entropy=0.1, hidden=16, max_length=20, epochs=2, minibatches=2)

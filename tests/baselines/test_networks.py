@@ -13,8 +13,8 @@ from stable_baselines3.common.policies import ActorCriticCnnPolicy
 
 from leaps.baselines.networks import FullyConvolutional, GridEncoder, GridPolicy, Remembering, by_product
 from leaps.baselines.vec_env import KarelVecEnv
-from leaps.env import observation_space
-from leaps.simulation import Simulation
+from leaps.karel.env import observation_space
+from leaps.karel.simulation import Simulation
 from leaps.tasks import get
 
 

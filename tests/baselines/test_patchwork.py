@@ -11,7 +11,7 @@ from torch import Tensor
 from leaps.baselines.networks import FullyConvolutional
 from leaps.baselines.patchwork import Patchwork
 from leaps.baselines.ppo import PPOConfig, PPOTrainer
-from leaps.simulation import Simulation
+from leaps.karel.simulation import Simulation
 from leaps.tasks import get
 
 

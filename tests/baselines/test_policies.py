@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from leaps.base.tensors import metadata, read_about
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.policies import load_origin, load_policy
 from leaps.baselines.ppo import LAST_ACTION, LastActionConfig, NeuralPolicy, PPOConfig, PPOTrainer
 from leaps.baselines.train import POLICY_FILE
-from leaps.policy import evaluate_policy
 from leaps.tasks import get
-from leaps.tensors import metadata, read_about
 
 SMALL = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
 SMALL_LAST_ACTION = LastActionConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, episode=20)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.ppo import (
     LAST_ACTION,
     OBSERVATIONS,
@@ -16,8 +17,7 @@ from leaps.baselines.ppo import (
     PPOConfig,
     PPOTrainer,
 )
-from leaps.policy import evaluate_policy
-from leaps.simulation import Simulation
+from leaps.karel.simulation import Simulation
 from leaps.tasks import get
 from tests.baselines.corridor import CORRIDOR
 

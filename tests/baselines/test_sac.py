@@ -17,7 +17,7 @@ from leaps.baselines.networks import GridEncoder, by_product
 from leaps.baselines.replay import BitReplay
 from leaps.baselines.sac import BriskSAC, as_it_is, compiling
 from leaps.baselines.skills import END, Actions
-from leaps.simulation import Observation
+from leaps.karel.simulation import Observation
 from leaps.tasks import get
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from leaps.base.tensors import read_about
 from leaps.baselines import skill_training
 from leaps.baselines.skill_training import (
     CHECKPOINT_FILE,
@@ -21,8 +22,7 @@ from leaps.baselines.skill_training import (
     train_skills,
 )
 from leaps.baselines.skills import END, Actions, Skills, SkillsConfig
-from leaps.dataset import DataConfig, make_dataset
-from leaps.tensors import read_about
+from leaps.karel.dataset import DataConfig, make_dataset
 from tests.baselines.helpers import LEARNING, REPEATED, SMALL, filled, fresh, taught, weights
 
 

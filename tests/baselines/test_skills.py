@@ -9,6 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from leaps.base.tensors import KEY, metadata, read_about
 from leaps.baselines.skills import (
     END,
     SHIPPED,
@@ -20,7 +21,6 @@ from leaps.baselines.skills import (
     save_skills,
 )
 from leaps.karel.world import LANGUAGE
-from leaps.tensors import KEY, metadata, read_about
 from tests.baselines.helpers import (
     LEARNING,
     LONGEST,

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from leaps.baselines.vec_env import KarelVecEnv
-from leaps.env import KarelVectorEnv
+from leaps.karel.env import KarelVectorEnv
+from leaps.karel.simulation import Observation
+from leaps.karel.tasks import TASKS
 from leaps.karel.world import MOVE
-from leaps.simulation import Observation
-from leaps.tasks import TASKS, get
+from leaps.tasks import get
 from tests.baselines.corridor import CORRIDOR, LENGTH
 
 

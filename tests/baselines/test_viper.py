@@ -13,7 +13,9 @@ from PIL import Image
 from safetensors.numpy import load_file, save
 from sklearn.tree import DecisionTreeClassifier
 
+from leaps.base.tensors import metadata, read_about
 from leaps.baselines import viper
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.policies import load_policy
 from leaps.baselines.ppo import PPOConfig, PPOTrainer
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, Training
@@ -33,11 +35,10 @@ from leaps.baselines.viper import (
 from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.karel.observe import MARKER_PLANE, PERCEIVED
 from leaps.karel.physics import TRUTH
+from leaps.karel.simulation import Arrays, Observation
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, TURN_RIGHT
-from leaps.policy import evaluate_policy
-from leaps.simulation import Arrays, Observation
-from leaps.tasks import Task, get
-from leaps.tensors import metadata, read_about
+from leaps.tasks import get
 from tests.baselines.corridor import CORRIDOR, LENGTH
 
 FRONT, LEFT, RIGHT, MARKERS, NO_MARKERS = range(5)
@@ -51,7 +52,7 @@ class Scripted:
         self.observation, self.sureness = observation, sureness
         self.begun: list[int] = []
 
-    def check(self, task: Task, size: tuple[int, int]) -> None: ...
+    def check(self, task: KarelTask, size: tuple[int, int]) -> None: ...
 
     def begin(self, count: int) -> None:
         self.begun.append(count)
@@ -339,13 +340,13 @@ def test_worlds_are_always_fresh_and_those_of_the_choice_are_others_than_those_o
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[tuple[int, int, int]] = []
-    original = Task.worlds
+    original = KarelTask.worlds
 
-    def worlds(self: Task, count: int, seed: int, *args: Any, first: int = 0) -> Any:
+    def worlds(self: KarelTask, count: int, seed: int, *args: Any, first: int = 0) -> Any:
         asked.append((count, seed, first))
         return original(self, count, seed, *args, first=first)
 
-    monkeypatch.setattr(Task, "worlds", worlds)
+    monkeypatch.setattr(KarelTask, "worlds", worlds)
     trainer = VIPERTrainer(CORRIDOR, Scripted(), SMALL, seed=7)
     asked.clear()
     while not trainer.done:

@@ -17,7 +17,7 @@ from tests.browser.harness import (
     wait_for_run,
 )
 from tests.browser.test_search import search
-from tests.tasks.corridor import SOLUTION, corridor_in, edit
+from tests.karel.tasks.corridor import SOLUTION, corridor_in, edit
 
 PROGRAM = "DEF run m( turnLeft turnLeft m)"
 

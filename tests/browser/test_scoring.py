@@ -2,7 +2,7 @@
 
 import re
 
-from leaps.tasks import PAPER
+from leaps.karel.tasks import PAPER
 from tests.browser.harness import (
     Page,
     Served,

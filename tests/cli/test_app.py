@@ -49,7 +49,7 @@ def test_a_program_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None
 
 OWN_TASK = """
 from leaps.karel.world import EAST, clear, place_karel
-from leaps.tasks import Task
+from leaps.karel.tasks import KarelTask
 
 def sample(stream, world):
     clear(world)
@@ -61,8 +61,8 @@ def value(world, start):
 def wrong(world, start):
     return [1][world.ground.shape[0]]
 
-EASTWARDS = Task("eastwards", "walk to the right", (5, 9), (5, 9), sample, value)
-WRONG = Task("wrong", "walk to the right", (5, 9), (5, 9), sample, wrong)
+EASTWARDS = KarelTask("eastwards", "walk to the right", (5, 9), (5, 9), sample, value)
+WRONG = KarelTask("wrong", "walk to the right", (5, 9), (5, 9), sample, wrong)
 """
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from leaps.experiments.catalogue import TABLES
+from leaps.experiments.report.contents import gather
 from leaps.experiments.store import Store
-from leaps.report.contents import gather
 from tests.cli.harness import Leaps, assert_refused
 
 RANDOM = ("experiment", "tasks", "--methods", "leaps-rand-8", "--tasks", "maze,harvester", "--seeds", 2)

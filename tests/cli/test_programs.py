@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from leaps import __version__
-from leaps.tasks import TASKS
+from leaps.karel.tasks import TASKS
 from tests.cli.harness import Leaps, assert_refused
 
 ROOT = Path(__file__).parents[2]
@@ -229,7 +229,7 @@ def test_a_hundred_thousand_nested_blocks_are_refused(leaps: Leaps, tmp_path: Pa
 OPENS = """
 from leaps.karel.physics import PUT
 from leaps.karel.world import EAST, clear, place_karel
-from leaps.tasks import Task
+from leaps.karel.tasks import KarelTask
 
 def sample(stream, world):
     clear(world)
@@ -244,7 +244,7 @@ def react(world, change, row, column):
         world.ground[0, 3] = 0
     return False
 
-OPENS = Task("opens", "", (3, 40), (3, 4), sample, value, react=react, events=PUT, memory=1)
+OPENS = KarelTask("opens", "", (3, 40), (3, 4), sample, value, react=react, events=PUT, memory=1)
 """
 
 

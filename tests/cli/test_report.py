@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from leaps.experiments.cell import cell
+from leaps.experiments.report.notes import NOTES
 from leaps.experiments.store import Store
-from leaps.report.notes import NOTES
 from tests.cli.harness import Leaps, assert_refused
-from tests.report.synthetic import all_shown, keep, small
+from tests.experiments.report.synthetic import all_shown, keep, small
 
 README = (
     "# Title\n<!-- ladder: begin -->\n<!-- ladder: end -->\n<!-- results: begin -->\n<!-- results: end -->\n"

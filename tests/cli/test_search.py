@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from leaps import parallel
-from leaps.behaviour import r_mat
+from leaps.base import parallel
 from leaps.cli.search import LiveView
 from leaps.dsl.text import parse, to_indented
+from leaps.embedding.behaviour import r_mat
 from leaps.evaluate import evaluate
 from leaps.karel.world import KAREL, LANGUAGE, random_worlds
 from leaps.search.methods import METHODS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leaps.cli import main
-from leaps.dataset import DataConfig, Dataset
+from leaps.karel.dataset import DataConfig, Dataset
 from leaps.karel.world import KAREL, LANGUAGE
 from tests.cli.harness import Leaps, assert_refused
 

@@ -16,7 +16,7 @@ import pytest
 from leaps.cli.studio import task_of
 from leaps.studio.serving import listen
 from tests.cli.harness import Leaps, assert_refused
-from tests.tasks.corridor import SOLUTION, corridor_in, edit
+from tests.karel.tasks.corridor import SOLUTION, corridor_in, edit
 
 ROOT = Path(__file__).parents[2]
 

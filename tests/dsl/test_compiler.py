@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from leaps.base.parallel import set_threads
 from leaps.dsl.compiler import (
     HALT,
     LOOP,
@@ -20,14 +21,13 @@ from leaps.dsl.compiler import (
     Compiled,
     compile_tokens,
 )
+from leaps.dsl.interpreter import Calls, Conditional, StuckError, actions_of
 from leaps.dsl.language import Kind, Language
 from leaps.dsl.sample import ProgramDistribution, sample_programs
 from leaps.dsl.syntax import MAX_NESTING, Program, tokens_of
 from leaps.dsl.text import ProgramError, parse
-from leaps.karel.interpreter import Calls, Conditional, StuckError, actions_of
 from leaps.karel.physics import CODES, FRONT_CLEAR, LEFT_CLEAR, MARKERS, TRUTH
 from leaps.karel.world import LANGUAGE, PROGRAMS
-from leaps.parallel import set_threads
 from tests.dsl.helpers import GOLDEN, MANY, few_of_many, follow
 from tests.hoover import HOOVER
 from tests.strategies import programs

@@ -12,8 +12,8 @@ from leaps.dsl.same import do_the_same
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import MAX_NESTING, Program, tokens_of
 from leaps.karel.executor import run
+from leaps.karel.tasks import TASKS
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, World, Worlds
-from leaps.tasks import TASKS
 from tests.dsl.helpers import MANY, few_of_many, follow
 from tests.strategies import programs, worlds
 

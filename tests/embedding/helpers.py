@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from leaps.dataset import DataConfig, Dataset, make_dataset
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.embedding.space import SHIPPED, Space
+from leaps.karel.dataset import DataConfig, Dataset, make_dataset
 from leaps.karel.world import KAREL, LANGUAGE
 
 CPU = torch.device("cpu")

@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
-from leaps.dataset import DataConfig, Dataset, make_dataset
 from leaps.domain import Outcome
 from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX, build
 from leaps.embedding import batches
 from leaps.embedding.batches import Programs, RolloutBatch, Rollouts
 from leaps.embedding.model import END
-from leaps.karel.interpreter import Run
+from leaps.karel.dataset import DataConfig, Dataset, make_dataset
+from leaps.karel.interpreter import play
 from leaps.karel.world import LANGUAGE
 from tests.embedding.helpers import CPU, long_programs
 
@@ -73,7 +73,7 @@ def test_programs_too_long_for_the_space_are_refused() -> None:
 def states_and_actions(data: Dataset, program: int, rollout: int) -> tuple[list[str], list[int]]:
     """Every state that the interpreter passes, drawn with its markers, and the actions; END if it ended."""
     world = data.worlds(np.array([program])).world(rollout).clone()
-    course = Run(build(LANGUAGE.decode(data.tokens[program])), world, data.config.horizon)
+    course = play(build(LANGUAGE.decode(data.tokens[program])), world, data.config.horizon)
     states, actions = [f"{world.rows()} {world.place}"], []
     for step in course:
         actions.append(step.action)

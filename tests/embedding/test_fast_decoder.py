@@ -3,7 +3,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.dsl.mask import SHORTEST
 from leaps.embedding.fast_decoder import LONGEST, FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace

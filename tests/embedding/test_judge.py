@@ -6,10 +6,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leaps.behaviour import r_mat
 from leaps.domain import Outcome
 from leaps.dsl.text import PREFIX
 from leaps.embedding import judge as module
+from leaps.embedding.behaviour import r_mat
 from leaps.embedding.judge import Judge, same_programs
 from leaps.embedding.model import END, ModelConfig, ProgramSpace
 from leaps.karel.world import KAREL, LANGUAGE

@@ -9,10 +9,9 @@ from torch import Tensor
 from torch.distributions import Categorical, Normal
 from torch.distributions import kl_divergence as torch_divergence
 
-from leaps.behaviour import r_mat
-from leaps.dataset import DataConfig, make_dataset
 from leaps.dsl.text import PREFIX
 from leaps.embedding.batches import ProgramBatch, Programs, Rollouts
+from leaps.embedding.behaviour import r_mat
 from leaps.embedding.losses import (
     Latent,
     embed,
@@ -26,6 +25,7 @@ from leaps.embedding.losses import (
 from leaps.embedding.model import END, ProgramSpace, planes_of, previous_tokens
 from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
+from leaps.karel.dataset import DataConfig, make_dataset
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE, Worlds, random_worlds
 from tests.embedding.helpers import CPU, drawn, long_programs, short_programs, tokens_of, untrained

@@ -11,7 +11,6 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from leaps.dataset import DataConfig, unique_programs
 from leaps.dsl.text import PREFIX, parse
 from leaps.embedding import space as module
 from leaps.embedding.judge import same_programs
@@ -19,6 +18,7 @@ from leaps.embedding.model import Coordinates, ModelConfig
 from leaps.embedding.space import SHIPPED, Space
 from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig, train
 from leaps.embedding.weights import save_weights
+from leaps.karel.dataset import DataConfig, unique_programs
 from leaps.karel.world import KAREL, LANGUAGE
 from tests.embedding.helpers import (
     CPU,

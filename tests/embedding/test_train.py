@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
 
-from leaps.dataset import Dataset
+from leaps.base.files import write_atomically
+from leaps.base.tensors import read_about
 from leaps.embedding import train as module
 from leaps.embedding.judge import Judge, same_programs
 from leaps.embedding.model import Coordinates, ModelConfig, ProgramSpace
@@ -35,8 +36,7 @@ from leaps.embedding.train import (
     train,
 )
 from leaps.embedding.weights import load_weights, save_weights
-from leaps.files import write_atomically
-from leaps.tensors import read_about
+from leaps.karel.dataset import Dataset
 from tests.embedding.helpers import CPU, short_programs
 
 TINY = TrainConfig(

@@ -11,10 +11,10 @@ from safetensors import safe_open
 from safetensors.torch import load, save
 
 from leaps import __version__
+from leaps.base.tensors import metadata, read_about
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.embedding.weights import load_weights, round_weights, save_weights
 from leaps.karel.world import LANGUAGE
-from leaps.tensors import metadata, read_about
 from tests.embedding.helpers import drawn, placed, tokens_of, untrained
 
 

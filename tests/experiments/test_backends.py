@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.experiments import backends
 from leaps.experiments.backends import Backend, Dask, Failure, Local, connect
 

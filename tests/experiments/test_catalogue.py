@@ -7,9 +7,9 @@ import pytest
 from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, TABLES, get_experiment
 from leaps.experiments.cell import Cell, cell
 from leaps.experiments.run import needed_by
+from leaps.karel.tasks import HARD, PAPER
 from leaps.search.ladder import IDEAS
 from leaps.search.methods import get_method
-from leaps.tasks import HARD, PAPER
 
 TABLE_3 = EXPERIMENTS["tasks"]
 

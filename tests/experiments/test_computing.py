@@ -14,27 +14,27 @@ from safetensors.numpy import load_file, save_file
 
 from leaps import __version__
 from leaps.analysis.repair import repair
+from leaps.base.tensors import metadata, read_about
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.naive import behaviour_score
 from leaps.baselines.policies import load_policy
 from leaps.baselines.train import POLICY_FILE
 from leaps.baselines.viper import POSSIBLE, TreePolicy
-from leaps.dataset import DataConfig, make_dataset
 from leaps.embedding.space import Space
 from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.experiments import computing
 from leaps.experiments.catalogue import get_experiment
 from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import SEARCHES, Job, do, thinned
+from leaps.experiments.explore import smoothness
 from leaps.experiments.spaces import open_space
 from leaps.experiments.study import STUDY
-from leaps.explore import smoothness
+from leaps.karel.dataset import DataConfig, make_dataset
 from leaps.karel.observe import PERCEIVED
 from leaps.karel.world import LANGUAGE
-from leaps.policy import evaluate_policy
 from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
 from leaps.search.solve import Solution, SolveConfig, solve
 from leaps.tasks import get
-from leaps.tensors import metadata, read_about
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 import torch
 
+from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.policies import load_policy
-from leaps.dataset import DataConfig, make_dataset
 from leaps.dsl.text import parse, to_line
 from leaps.embedding.space import Space
 from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.experiments.catalogue import FIGURES, get_experiment
 from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import Job, do
+from leaps.experiments.explore import interpolate, latent_map
 from leaps.experiments.figures import FRAMES, TRUTHS
 from leaps.experiments.paper import INTERPOLATIONS
 from leaps.experiments.spaces import open_space
-from leaps.explore import interpolate, latent_map
+from leaps.experiments.trajectory import record
+from leaps.karel.dataset import DataConfig, make_dataset
 from leaps.karel.draw import frames_of_actions, frames_of_program, path_of
 from leaps.karel.world import KAREL, LANGUAGE, World
-from leaps.policy import evaluate_policy
 from leaps.search.solve import SolveConfig
 from leaps.tasks import get
-from leaps.trajectory import record
 from tests.embedding.helpers import needs_shipped_weights
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

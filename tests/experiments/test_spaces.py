@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from leaps.dataset import DataConfig
+from leaps.base.tensors import metadata, read_about
 from leaps.embedding.space import SHIPPED
 from leaps.embedding.train import VARIANTS, TrainConfig
 from leaps.experiments import computing, spaces
@@ -14,7 +14,7 @@ from leaps.experiments.cell import cell
 from leaps.experiments.computing import SEARCH_ROWS, Job, SearchRow, do
 from leaps.experiments.spaces import RECIPES, REPEATED, Recipe, digest_of_weights, open_space
 from leaps.experiments.store import Store
-from leaps.tensors import metadata, read_about
+from leaps.karel.dataset import DataConfig
 from tests.embedding.helpers import needs_shipped_weights
 
 TINY = Recipe(

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import leaps
-from leaps import parallel
+from leaps.base import parallel
 from leaps.domain import Outcome, Task
 from leaps.evaluate import evaluate
 from leaps.gym import GymTask, privileged

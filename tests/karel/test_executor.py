@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.domain import NO_ACTION, Outcome, Rollouts
 from leaps.dsl.compiler import HALT, OPERATION
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, Program, Repeat, While, tokens_of, walk
 from leaps.dsl.text import build, parse
-from leaps.env import KarelEnv
+from leaps.karel.env import KarelEnv
 from leaps.karel.executor import LONGEST, replay, run
-from leaps.karel.interpreter import Run
+from leaps.karel.interpreter import play
 from leaps.karel.physics import MOVED, PICKED, PUT
+from leaps.karel.tasks import TASKS, KarelTask
 from leaps.karel.world import EXIT, KAREL, LANGUAGE, PROGRAMS, World, Worlds, random_worlds
-from leaps.tasks import TASKS, Task
 from tests.karel.tricky import PORTAL, TRICKY
 from tests.strategies import programs, same, worlds
 
@@ -32,7 +32,7 @@ def executed(program: Program | str, world: World, horizon: int, calls: int | No
 def assert_twins_agree(program: Program, world: World, horizon: int, calls: int | None = None) -> None:
     fast = executed(program, world, horizon, calls)
     final = world.clone()
-    course = Run(program, final, horizon, calls=calls)
+    course = play(program, final, horizon, calls=calls)
     actions = [step.action for step in course]
     assert fast.actions is not None
     assert fast.final is not None
@@ -97,17 +97,17 @@ def test_executor_and_interpreter_agree_on_every_task(name: str) -> None:
         program = build(LANGUAGE.decode(ids))
         for number in range(2):
             world = starts.world(number).clone()
-            course = Run(program, world, 150, task.react, task.events)
+            course = play(program, world, 150, task.react, task.events)
             steps = len(list(course))
             assert (steps, course.outcome) == (fast.steps[row, number], fast.outcome[row, number])
             assert task.value(world, starts.world(number)) == pytest.approx(fast.returns[row, number])
             assert same(fast.final.world(row * 2 + number), world)
 
 
-def assert_all_ways_agree(program: Program, start: World, horizon: int, task: Task) -> None:
+def assert_all_ways_agree(program: Program, start: World, horizon: int, task: KarelTask) -> None:
     """Hold the executor, what it recorded and films show, and the environment to the interpreter."""
     final = start.clone()
-    course = Run(program, final, horizon, task.react, task.events)
+    course = play(program, final, horizon, task.react, task.events)
     actions = [step.action for step in course]
     value = task.value(final, start)
 
@@ -165,7 +165,7 @@ def test_a_task_that_makes_an_exit_where_karel_stands_ends_the_rollout(action: s
     start.markers[2, 2] = 1
     program = parse(f"DEF run m( turnLeft {action} turnLeft m)", LANGUAGE)
     assert_all_ways_agree(program, start, 20, task)
-    course = Run(program, start.clone(), 20, task.react, task.events)
+    course = play(program, start.clone(), 20, task.react, task.events)
     assert len(list(course)) == 2
     assert course.outcome == Outcome.ENDED
 
@@ -392,7 +392,7 @@ def test_the_conditions_looked_at_are_those_of_the_interpreter(
     program: Program, world: World, horizon: int
 ) -> None:
     conditionals = [statement for statement in walk(program) if isinstance(statement, While | If | IfElse)]
-    course = Run(program, world.clone(), horizon)
+    course = play(program, world.clone(), horizon)
     expected = 0
     for statement, result in [test for step in course for test in step.tests] + course.tests:
         bits = [2 * k + (not result) for k, other in enumerate(conditionals) if other is statement]

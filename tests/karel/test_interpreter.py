@@ -1,14 +1,15 @@
 from leaps.domain import Outcome
+from leaps.dsl.interpreter import Course
 from leaps.dsl.syntax import Action, While
 from leaps.dsl.text import parse
-from leaps.karel.interpreter import Run
+from leaps.karel.interpreter import play
 from leaps.karel.world import LANGUAGE, World
 
 CORRIDOR = "######\n#>..1#\n######"
 
 
-def course(text: str, picture: str = CORRIDOR, horizon: int = 100) -> Run:
-    return Run(parse(text, LANGUAGE), World.parse(picture), horizon)
+def course(text: str, picture: str = CORRIDOR, horizon: int = 100) -> Course:
+    return play(parse(text, LANGUAGE), World.parse(picture), horizon)
 
 
 def test_a_step_says_where_it_stands_and_why() -> None:

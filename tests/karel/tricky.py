@@ -1,9 +1,9 @@
 """Tasks that no sensible person would write, for tests of what a task may do."""
 
+from leaps.base.randomness import Stream
 from leaps.karel.physics import MOVED, PICKED, PUT
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, EXIT, MAX_MARKERS, SOUTH, WALL, World, clear, place_karel
-from leaps.randomness import Stream
-from leaps.tasks import Task
 
 
 def begin_in_a_room(stream: Stream, world: World) -> None:  # noqa: ARG001
@@ -34,7 +34,7 @@ def value_of_everything(world: World, start: World) -> float:  # noqa: ARG001
     return float((place + 1000 * world.markers.sum() + 100000 * world.memory[0]) / 2**21)
 
 
-TRICKY = Task(
+TRICKY = KarelTask(
     name="tricky",
     summary="be moved, turned, robbed and thrown out",
     size=(6, 6),
@@ -58,7 +58,7 @@ def value_of_the_last_cell(world: World, start: World) -> float:  # noqa: ARG001
     return 1.0 if world.pose[0] == height - 2 and world.pose[1] == width - 2 else 0.0
 
 
-PORTAL = Task(
+PORTAL = KarelTask(
     name="portal",
     summary="find the portal, which leads to the last cell",
     size=(6, 6),
@@ -74,7 +74,7 @@ def value_of_facing_south(world: World, start: World) -> float:  # noqa: ARG001
     return 1.0 if world.pose[2] == SOUTH else 0.0
 
 
-COMPASS = Task(
+COMPASS = KarelTask(
     name="compass",
     summary="face South",
     size=(6, 6),

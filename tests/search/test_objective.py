@@ -8,14 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from leaps.base.randomness import Stream, below
 from leaps.domain import Outcome
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.sample import sample_programs
 from leaps.evaluate import evaluate
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, KAREL, LANGUAGE, PROGRAMS, World, Worlds, clear, place_karel
-from leaps.randomness import Stream, below
 from leaps.search.objective import DROPPED, FIRST_LAP, Objective
-from leaps.tasks import Task, get
+from leaps.tasks import get
 from tests.strategies import same
 
 
@@ -43,9 +44,9 @@ def nine_tenths(world: World, start: World) -> float:  # noqa: ARG001
     return 0.9
 
 
-NINE_TENTHS = Task("nine-tenths", "be there", (6, 9), (3, 4), anywhere, nine_tenths)
-RIGHT = Task("far-right", "walk to the right", (6, 9), (3, 4), anywhere, far_right)
-SPOILED = Task("spoiled", "put no marker", (6, 9), (3, 4), anywhere, spoiled)
+NINE_TENTHS = KarelTask("nine-tenths", "be there", (6, 9), (3, 4), anywhere, nine_tenths)
+RIGHT = KarelTask("far-right", "walk to the right", (6, 9), (3, 4), anywhere, far_right)
+SPOILED = KarelTask("spoiled", "put no marker", (6, 9), (3, 4), anywhere, spoiled)
 
 STAY = "DEF run m( turnLeft m)"
 STEP = "DEF run m( move m)"

@@ -5,10 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from leaps.behaviour import HORIZON, r_mat
 from leaps.domain import Outcome
 from leaps.dsl.syntax import If, IfElse, Repeat, While, walk
 from leaps.dsl.text import parse
+from leaps.embedding.behaviour import HORIZON, r_mat
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.cem import CEMConfig

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.search.several import work_all
 from leaps.search.solve import Run, Solution, SolveConfig, Step, solve
 from tests.embedding.helpers import needs_shipped_weights

@@ -11,16 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 import leaps
-from leaps import parallel
+from leaps.base import parallel
+from leaps.base.randomness import Stream, below
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.text import parse
 from leaps.evaluate import UNSEEN, ExpectedReturn, evaluate
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_karel
-from leaps.randomness import Stream, below
 from leaps.search.methods import METHODS
 from leaps.search.objective import NEARLY, Objective
 from leaps.search.solve import SHORTLIST, Run, Solution, SolveConfig, Step, solve, work
-from leaps.tasks import Task, get
+from leaps.tasks import get
 from tests.embedding.helpers import needs_shipped_weights
 from tests.search.solutions import assert_same
 
@@ -64,7 +65,7 @@ def distance(world: World, start: World) -> float:  # noqa: ARG001
     return -float(last - world.pose[1]) - (10.0 if world.markers.sum() == 0 else 0.0)
 
 
-CORRIDOR = Task(
+CORRIDOR = KarelTask(
     name="corridor",
     summary="leave a marker in the last cell of a corridor",
     size=(4, 12),
@@ -272,15 +273,15 @@ def test_what_a_watcher_hears_adds_up() -> None:
 
 def test_worlds_of_search_checks_and_judgement_never_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[set[tuple[int, int]]] = []
-    draw = Task.worlds
+    draw = KarelTask.worlds
 
     def recorded(
-        task: Task, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0
+        task: KarelTask, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0
     ) -> Worlds:
         drawn.append({(seed, first + number) for number in range(count)})
         return draw(task, count, seed, size, first=first)
 
-    monkeypatch.setattr(Task, "worlds", recorded)
+    monkeypatch.setattr(KarelTask, "worlds", recorded)
     # Sizes with too many initial states to list them: else none is drawn for the judgement.
     for task, seed, size in (("maze", 1, (10, 10)), ("top-off", 7, (5, 30))):
         drawn.clear()

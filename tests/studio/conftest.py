@@ -5,8 +5,8 @@ import pytest
 
 from leaps.embedding.space import Space
 from leaps.studio.mapping import LatentMap
+from tests.karel.tasks.corridor import corridor_in
 from tests.studio.harness import Running, running
-from tests.tasks.corridor import corridor_in
 
 
 @pytest.fixture(scope="session")

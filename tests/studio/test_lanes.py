@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from leaps import parallel
+from leaps.base import parallel
 from leaps.studio.lanes import CHEAP, PAUSE, Lane, Lanes
 from leaps.studio.requests import RequestError
 

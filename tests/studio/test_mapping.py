@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from leaps.dataset import DataConfig, unique_programs
 from leaps.dsl.text import parse, to_indented
+from leaps.karel.dataset import DataConfig, unique_programs
 from leaps.karel.world import LANGUAGE
 from leaps.studio.mapping import LatentMap
 

@@ -8,8 +8,8 @@ import pytest
 from leaps.evaluate import evaluate
 from leaps.studio.server import OFFERED, Start, Studio
 from leaps.studio.tracing import Rollout
+from tests.karel.tasks.corridor import SOLUTION, edit
 from tests.studio.harness import WALK, running
-from tests.tasks.corridor import SOLUTION, edit
 
 
 def test_a_task_of_ones_own_is_offered_and_scored_as_those_that_ship(corridor: Path) -> None:
@@ -119,7 +119,7 @@ def test_an_edit_of_a_task_of_ones_own_is_seen_by_the_next_request(corridor: Pat
 def test_mistakes_in_a_task_of_ones_own_are_told_and_can_be_mended(
     corridor: Path, old: str, new: str, said: str
 ) -> None:
-    edit(corridor, "from leaps.randomness", "import numpy as np; from leaps.randomness")
+    edit(corridor, "from leaps.base.randomness", "import numpy as np; from leaps.base.randomness")
     source = corridor.read_text()
     with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
         edit(corridor, old, new)

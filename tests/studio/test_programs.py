@@ -5,11 +5,11 @@ import pytest
 from leaps.dsl.syntax import tokens_of
 from leaps.dsl.text import parse
 from leaps.evaluate import evaluate
+from leaps.karel.tasks import HARD
 from leaps.karel.world import LANGUAGE
 from leaps.studio.programs import START, start_of, title_of
 from leaps.studio.requests import TOKENS
 from leaps.studio.server import OFFERED
-from leaps.tasks import HARD
 
 
 def test_every_task_has_a_program_to_begin_with() -> None:

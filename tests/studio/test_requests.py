@@ -20,7 +20,7 @@ from leaps.studio.requests import (
     read_search,
 )
 from leaps.tasks import get
-from tests.tasks.corridor import edit
+from tests.karel.tasks.corridor import edit
 
 ROWS = ["####", "#.1#", "####"]
 

@@ -7,12 +7,12 @@ import pytest
 from leaps.domain import Outcome
 from leaps.dsl.text import to_line
 from leaps.evaluate import evaluate
+from leaps.karel.tasks import TASKS
 from leaps.studio import scoring
 from leaps.studio.lanes import CHEAP
 from leaps.studio.programs import START
 from leaps.studio.requests import Fields, RequestError
 from leaps.studio.scoring import STEPS, Scoring
-from leaps.tasks import TASKS
 from tests.studio.harness import WALK
 
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from leaps.dsl.text import parse
-from leaps.explore import Plane
+from leaps.experiments.explore import Plane
 from leaps.karel.world import LANGUAGE
 from leaps.search.solve import Run, SolveConfig, Step, solve
 from leaps.studio import searching
 from leaps.studio.mapping import LatentMap
 from leaps.studio.requests import RequestError, SearchRequest
 from leaps.studio.searching import Searches, Teller, in_words, search
+from tests.karel.tasks.corridor import edit
 from tests.studio.harness import search_for_ever
-from tests.tasks.corridor import edit
 
 QUICK = SearchRequest("four-corner", "leaps+", 0, 320, None)
 ENDLESS = SearchRequest("one-stroke", "hc", 0, 1_000_000, (40, 40))

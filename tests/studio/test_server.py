@@ -16,6 +16,7 @@ from PIL import Image
 
 from leaps import __version__
 from leaps.evaluate import evaluate
+from leaps.karel.tasks import HARD, TASKS
 from leaps.karel.world import LANGUAGE
 from leaps.studio.guard import SECURITY
 from leaps.studio.lanes import CHEAP
@@ -24,7 +25,6 @@ from leaps.studio.requests import BODY, Fields
 from leaps.studio.searching import Searches
 from leaps.studio.server import OFFERED, Start, about, cost_of, encode
 from leaps.studio.tracing import Rollout
-from leaps.tasks import HARD, TASKS
 from tests.studio.harness import WALK, Running, running, search_for_ever
 
 POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "space/place", "space/between")

@@ -11,7 +11,7 @@ from leaps.domain import Outcome
 from leaps.dsl.syntax import Program, walk
 from leaps.dsl.text import parse, to_line
 from leaps.karel.executor import run
-from leaps.karel.interpreter import Run, perceived
+from leaps.karel.interpreter import perceived, play
 from leaps.karel.physics import TRUTH
 from leaps.karel.world import EXIT, FLOOR, KAREL, LANGUAGE, WALL, World, Worlds
 from leaps.studio import tracing
@@ -47,7 +47,7 @@ def check_against_the_interpreter(told: dict[str, Any], program: Program, rollou
     task, world = rollout.task, rollout.world.clone()
     numbers = {id(statement): number for number, statement in enumerate(walk(program))}
     react, events = (task.react, task.events) if task else (None, 0)
-    walker = Run(program, world, rollout.horizon, react, events, calls=rollout.calls)
+    walker = play(program, world, rollout.horizon, react, events, calls=rollout.calls)
     steps, tests, cells = told["steps"], [], told_cells(told)
     looked = bits(world)
     for number, step in enumerate(walker):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from leaps.files import write_atomically
+from leaps.base.files import write_atomically
 from leaps.karel.draw import palette
 from leaps.karel.draw.grid import cell_size
 from leaps.karel.draw.layout import lay_out

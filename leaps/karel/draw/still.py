@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from leaps.files import write_atomically
+from leaps.base.files import write_atomically
 from leaps.karel.draw.grid import Cell, cell_size
 from leaps.karel.draw.layout import lay_out
 from leaps.karel.draw.pixels import render

@@ -4,8 +4,8 @@ import pytest
 from leaps.domain import NO_ACTION
 from leaps.dsl.compiler import Compiled
 from leaps.karel.draw.frames import frames_of_actions, frames_of_program, path_of
+from leaps.karel.tasks import TASKS
 from leaps.karel.world import KAREL, LANGUAGE, MOVE, PICK_MARKER, PUT_MARKER, TURN_LEFT, World
-from leaps.tasks import TASKS
 from tests.karel.draw.looking import CORRIDOR, corridor, walk
 
 

@@ -1,0 +1,130 @@
+"""Compile functions with numba: one set of options, and one cache that can be trusted, for the whole project.
+
+The package's kernels are cached on disk (the first use after an install compiles, later ones load). All
+release the interpreter lock, so that plain threads can share a batch (see `leaps.base.parallel`). To the type
+checker a compiled function keeps its signature.
+
+numba forgets a cached kernel when its own file changes, but not when a function that it calls changes in
+another file: after an edit of Karel's physics the executor would go on with the old. Here a kernel's stamp
+covers all whose kernels it can call, which, since imports point one way, is known: its layer and the layers
+below. This is the only place that compiles, so that no kernel goes without.
+
+Functions from elsewhere, such as those of a task of one's own, are compiled anew in each process. What they
+use is frozen into them when they are compiled: constants from a second file, or from the command line. No
+stamp could cover all that.
+"""
+
+import hashlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba import types
+from numba.core import cgutils, errors
+from numba.core.ccallback import CFunc
+from numba.core.sigutils import normalize_signature
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PACKAGE = Path(__file__).parents[1]
+LAYERS = ("base", "dsl", "karel", "karel/tasks", "embedding")
+"""folders whose kernels others call; each may import those before it, and whatever is in none of them, all"""
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+"""what all kernels are compiled with"""
+
+
+def is_ours(function: Callable[..., Any]) -> bool:
+    """Whether a function comes with the package."""
+    return Path(function.__code__.co_filename).is_relative_to(PACKAGE)
+
+
+def _layer_of(file: Path) -> int:
+    """Number the layer that a file of the package lies in; all that lie in none come last."""
+    inside = file.relative_to(PACKAGE)
+    holding = [n for n, layer in enumerate(LAYERS) if inside.is_relative_to(layer)]
+    return max(holding, default=len(LAYERS) - 1)
+
+
+@cache
+def _stamp_of(layers: int) -> tuple[str, int]:
+    """Sum up the sources of the first `layers` layers, in the form of numba's own stamps."""
+    digest = hashlib.sha256()
+    files = sorted({file for layer in LAYERS[:layers] for file in (PACKAGE / layer).rglob("*.py")})
+    files = [file for file in files if _layer_of(file) < layers]
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest(), len(files)
+
+
+def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
+    """Make a compiled function's place in the cache depend on its layer and the layers below."""
+    layers = 1 + _layer_of(Path(function.__code__.co_filename))
+    index = compiled._cache._cache_file
+    index._source_stamp = (index._source_stamp, _stamp_of(layers))
+    return compiled
+
+
+def jit(function: F, **options: Any) -> F:
+    """Compile `function` on first call; with more of numba's options, if given."""
+    if not is_ours(function):
+        return cast(F, numba.njit(**OPTIONS, **options)(function))
+    return cast(F, _with_stamp(numba.njit(cache=True, **OPTIONS, **options)(function), function))
+
+
+def inlined(function: F) -> F:
+    """Compile `function` into its callers: for inner loops, where a call costs more than the work."""
+    return jit(function, inline="always")
+
+
+@cache
+def _native(function: Callable[..., Any], signature: Any) -> CFunc:
+    """Compile `function`; what is kept here is never unloaded."""
+    # Inlined into its own door: a world is 32 words, which would be copied from one to the other each time.
+    native = CFunc(
+        function,
+        normalize_signature(signature),
+        locals={},
+        options={"error_model": "numpy", "forceinline": True},
+    )
+    # What closes over something may have closed over what comes from elsewhere.
+    if is_ours(function) and function.__closure__ is None:
+        native.enable_caching()
+        _with_stamp(native, function)
+    try:
+        native.compile()
+    except errors.NumbaError as error:
+        code = function.__code__
+        raise ValueError(
+            f"{code.co_filename}, line {code.co_firstlineno}: {function.__name__} can't be compiled: {error}"
+        ) from error
+    return native
+
+
+def address_of(function: Callable[..., Any], signature: Any) -> int:
+    """Compile `function` to a native function of the given type: where it stands, for `function_at`."""
+    address = _native(function, signature).address
+    assert address is not None
+    return int(address)
+
+
+def function_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
+    """Make what turns an address into a function of the given type, in compiled code.
+
+    (numba also takes native functions as arguments, but looks at each for 10 microseconds in every call of
+    the kernel, which is longer than many a batch takes.)
+    """
+    function_type = types.FunctionType(signature)
+
+    @intrinsic
+    def at(typing_context: Any, address: Any) -> Any:  # noqa: ARG001
+        def build(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            function = cgutils.create_struct_proxy(function_type)(context, builder)
+            function.c_addr = builder.inttoptr(arguments[0], cgutils.voidptr_t)
+            return function._getvalue()
+
+        return function_type(types.int64), build
+
+    return cast(Callable[[int], Callable[..., Any]], at)

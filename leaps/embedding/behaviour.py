@@ -1,0 +1,59 @@
+"""How alike two programs behave: the paper's R_mat (equation "RL Reward"), on executed traces."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.base.jit import jit
+from leaps.domain import Rollouts
+from leaps.dsl.compiler import Compiled
+from leaps.karel.executor import run
+from leaps.karel.world import Worlds
+
+HORIZON = 100
+"""actions that a program's behaviour is judged by, as in the paper's data"""
+
+
+@jit
+def _match(
+    actions: NDArray[np.uint8],
+    steps: NDArray[np.int32],
+    other_actions: NDArray[np.uint8],
+    other_steps: NDArray[np.int32],
+    out: NDArray[np.float64],
+) -> None:
+    for program in range(len(steps)):
+        for world in range(steps.shape[1]):
+            longer = max(steps[program, world], other_steps[program, world])
+            shorter = min(steps[program, world], other_steps[program, world])
+            same = 0
+            while same < shorter and actions[program, world, same] == other_actions[program, world, same]:
+                same += 1
+            out[program, world] = same / longer if longer > 0 else 1.0
+
+
+def match(rollouts: Rollouts, others: Rollouts) -> NDArray[np.float64]:
+    """[programs, worlds] R_mat: the share of actions up to the first that differs, of the longer trace.
+
+    Two programs that do nothing behave alike.
+    """
+    if rollouts.actions is None or others.actions is None:
+        raise ValueError("R_mat compares actions: run the programs with want_actions=True")
+    if rollouts.steps.shape != others.steps.shape:
+        raise ValueError(
+            f"expected rollouts of the same programs and worlds, found {rollouts.steps.shape} "
+            f"and {others.steps.shape}"
+        )
+    out = np.empty(rollouts.steps.shape)
+    _match(rollouts.actions, rollouts.steps, others.actions, others.steps, out)
+    return out
+
+
+def r_mat(
+    programs: Compiled, others: Compiled, worlds: Worlds, *, own_worlds: bool = False
+) -> NDArray[np.float64]:
+    """[programs] how alike each program and its counterpart behave, on average over the worlds."""
+    first, second = (
+        run(compiled, worlds, HORIZON, own_worlds=own_worlds, want_actions=True)
+        for compiled in (programs, others)
+    )
+    return np.asarray(match(first, second).mean(axis=1))

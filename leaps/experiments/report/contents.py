@@ -1,0 +1,161 @@
+"""The contents of a report, before they are written as Markdown or HTML."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaps.experiments.catalogue import FIGURES, TABLES, Experiment, files_of
+from leaps.experiments.cell import Cell, Result
+from leaps.experiments.paper import REPORTED
+from leaps.experiments.report.comparison import Comparison, Summary, summarize
+from leaps.experiments.report.costs import Cost, cost_of
+from leaps.experiments.report.effort import check_effort, effort_of, legend_of
+from leaps.experiments.report.notes import NOTES, Notes, note_of
+from leaps.experiments.report.origin import Origin, is_full, origin_of
+from leaps.experiments.report.parts import Listing
+from leaps.experiments.report.programs import Found, programs_of
+from leaps.experiments.report.statistics import is_number
+from leaps.experiments.store import Store
+from leaps.experiments.table import Entry, Rows, tabulate
+
+Place = tuple[str, str]
+"""method and task"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """An experiment that is a table."""
+
+    experiment: Experiment
+    table: dict[Place, Comparison]
+    """every method and task, also those without a result"""
+    summaries: dict[str, Summary]
+    """by method, of those with results"""
+    notes: tuple[str, ...]
+    """explanations of marked entries, in the order in which they are first needed"""
+    explained: dict[Place, int]
+    """numbers of these notes, from 1"""
+    effort: Listing | None
+    """of its searches, if it has any"""
+    effort_legend: str
+    origin: Origin
+
+    @property
+    def unexplained(self) -> list[Place]:
+        """Marked entries without a note."""
+        return [place for place, one in self.table.items() if one.mark and place not in self.explained]
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """An experiment that is a figure."""
+
+    experiment: Experiment
+    shown: dict[Place, Result]
+    """what there is to draw, in the experiment's order"""
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All sections of a report."""
+
+    sections: tuple[Section, ...]
+    exhibits: tuple[Exhibit, ...]
+    programs: tuple[Found, ...]
+    costs: tuple[Cost, ...]
+    """of those that have results"""
+    quick: bool
+    """whether results of quick runs are among these"""
+    left_out: int
+    """results that belong to no table: of quick runs, and policies that other trainings started from"""
+    aside: tuple[Path, ...]
+    """files that could not be read"""
+
+    @property
+    def experiments(self) -> list[str]:
+        """The names of all that have results."""
+        tables = [section.experiment.name for section in self.sections]
+        return tables + [exhibit.experiment.name for exhibit in self.exhibits]
+
+
+def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
+    """Read a store. `quick` takes results of quick runs for full ones, to try how a report looks."""
+    sections, exhibits, tables, costs, left_out = [], [], dict[str, Rows](), [], 0
+    for name, built_in in {**TABLES, **FIGURES}.items():
+        results = _read(store, name)
+        experiment = built_in.with_methods(files_of(results.values()) if built_in.takes_searches else {})
+        full = {cell: result for cell, result in results.items() if quick or is_full(experiment, cell)}
+        left_out += len(results) - len(full)
+        if full and not quick:
+            costs.append(cost_of(experiment, results))
+        if name in FIGURES:
+            if full:
+                exhibits.append(_exhibit(experiment, list(full.values())))
+            continue
+        needed = {other for cell in full for other in experiment.needs(cell)}
+        behind = [result for cell, result in results.items() if cell in full or cell in needed]
+        rows = tabulate(experiment, full.values())
+        if rows:
+            tables[name] = rows
+            sections.append(_section(experiment, rows, origin_of(experiment, rows, behind), notes))
+    if not sections and not exhibits:
+        quick_ones = f" but {left_out} of quick runs, which are in no report" if left_out else ""
+        raise ValueError(
+            f"no results in {str(store.folder)!r}{quick_ones}; `leaps experiment NAME` makes some, and "
+            "--results says where they are"
+        )
+    return Contents(
+        tuple(sections),
+        tuple(exhibits),
+        programs_of(tables),
+        tuple(costs),
+        quick,
+        left_out,
+        tuple(store.aside),
+    )
+
+
+def _read(store: Store, experiment: str) -> dict[Cell, Result]:
+    found: dict[Cell, Result] = {}
+    for result in store.all(experiment):
+        cell, value = result.cell, result.values.get("return")
+        if experiment in TABLES and not is_number(value):
+            raise ValueError(f"{store.file(cell)}: expected a finite number as 'return', found {value!r}")
+        check_effort(result, store.file(cell))
+        found[cell] = result
+    return found
+
+
+def _exhibit(experiment: Experiment, results: Sequence[Result]) -> Exhibit:
+    """Take one result for each place: a full one rather than a quick one, and the first seed."""
+    best: dict[Place, Result] = {}
+    for result in sorted(results, key=lambda one: (not is_full(experiment, one.cell), one.cell.seed)):
+        best.setdefault((result.cell.method, result.cell.task), result)
+    shown = {
+        (method, task): best[method, task]
+        for method in experiment.methods
+        for task in experiment.tasks
+        if (method, task) in best
+    }
+    rows: Rows = {}
+    for (method, task), result in shown.items():
+        rows.setdefault(method, {})[task] = Entry((result,))
+    return Exhibit(experiment, shown, origin_of(experiment, rows, list(shown.values())))
+
+
+def _section(experiment: Experiment, rows: Rows, origin: Origin, notes: Notes) -> Section:
+    reported = REPORTED.get(experiment.name, {})
+    table = {
+        (method, task): Comparison(rows.get(method, {}).get(task), reported.get(method, {}).get(task))
+        for method in experiment.methods
+        for task in experiment.tasks
+    }
+    summaries = {method: summarize([table[method, task] for task in experiment.tasks]) for method in rows}
+    numbers: dict[str, int] = {}
+    explained: dict[Place, int] = {}
+    for place, one in table.items():
+        if one.mark and (note := note_of(notes, experiment.name, *place)):
+            explained[place] = numbers.setdefault(note, len(numbers) + 1)
+    effort = effort_of(experiment.name, rows, experiment.tasks)
+    return Section(experiment, table, summaries, tuple(numbers), explained, effort, legend_of(rows), origin)

@@ -1,0 +1,93 @@
+"""A report's files: their content, whether they are up to date, and writing them."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from leaps.base.files import write_atomically
+from leaps.experiments.report.charts import draw
+from leaps.experiments.report.claims import claims_page
+from leaps.experiments.report.contents import Contents
+from leaps.experiments.report.details import details_of
+from leaps.experiments.report.exhibits import parts_of
+from leaps.experiments.report.html import to_html
+from leaps.experiments.report.markdown import to_markdown, to_readme, to_readme_ladder
+from leaps.experiments.report.parts import Format, pictures_of
+
+NAME, CLAIMS, FIGURES = "reproduction", "claims", "figures"
+RESULTS, LADDER = "results", "ladder"
+"""the generated parts of a README; each is between two marker lines"""
+IN_README = ("as-run", "tasks", "karel-hard")
+
+
+@dataclass(frozen=True)
+class Document:
+    file: Path
+    content: bytes
+    exact: bool = True
+    """the same bytes on every machine; else it is enough that the file is there"""
+
+    @property
+    def up_to_date(self) -> bool:
+        return self.file.is_file() and (not self.exact or self.file.read_bytes() == self.content)
+
+
+def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -> list[Document]:
+    """All files of a report, in a folder and in a README that is there already."""
+    drawn: dict[str, Callable[[Format], bytes]] = {
+        section.experiment.name: partial(draw, section) for section in contents.sections
+    }
+    for section in contents.sections:
+        drawn |= {picture.name: picture.draw for picture in pictures_of(details_of(section, contents))}
+    for exhibit in contents.exhibits:
+        drawn |= {picture.name: picture.draw for picture in pictures_of(parts_of(exhibit))}
+    figures = {name: draw_as("svg") for name, draw_as in drawn.items()}
+    found = [
+        Document(folder / f"{NAME}.md", to_markdown(contents, FIGURES).encode()),
+        Document(folder / f"{NAME}.html", to_html(contents, figures).encode()),
+        Document(folder / f"{CLAIMS}.md", claims_page(contents).encode()),
+    ]
+    for name, draw_as in drawn.items():
+        found += [
+            Document(folder / FIGURES / f"{name}.svg", figures[name]),
+            # How letters are smoothed depends on the machine.
+            Document(folder / FIGURES / f"{name}.png", draw_as("png"), exact=False),
+        ]
+    if readme is not None:
+        found.append(_readme(contents, folder, readme))
+    return found
+
+
+def write(documents: Sequence[Document]) -> None:
+    for document in documents:
+        write_atomically(document.file, document.content)
+
+
+def _readme(contents: Contents, folder: Path, file: Path) -> Document:
+    sections = sorted(
+        (section for section in contents.sections if section.experiment.name in IN_README),
+        key=lambda section: IN_README.index(section.experiment.name),
+    )
+    if not sections:
+        known = f"{', '.join(IN_README[:-1])} or {IN_README[-1]}"
+        raise ValueError(f"{file}: there are no results of {known} to write into it")
+    details = Path(os.path.relpath(folder / f"{NAME}.md", file.parent)).as_posix()
+    text = file.read_bytes().decode()
+    text = insert(text, RESULTS, to_readme(sections, details), str(file))
+    return Document(file, insert(text, LADDER, to_readme_ladder(sections), str(file)).encode())
+
+
+def insert(text: str, what: str, results: str, name: str) -> str:
+    """Replace what is between two lines; everything else stays as it is."""
+    lines = text.splitlines(keepends=True)
+    marks = [f"<!-- {what}: {end} -->" for end in ("begin", "end")]
+    places = [[i for i, line in enumerate(lines) if line.strip() == mark] for mark in marks]
+    if [len(found) for found in places] != [1, 1] or places[0] > places[1]:
+        raise ValueError(
+            f"{name}: expected one line {marks[0]!r} and below it one line {marks[1]!r}, between which "
+            "results go"
+        )
+    (begin,), (end,) = places
+    return "".join([*lines[: begin + 1], "\n", results, "\n", *lines[end:]])

@@ -1,0 +1,87 @@
+"""A rollout as a strip: states side by side, as pixels or as vectors."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaps.experiments.report.parts import Format
+from leaps.karel.draw import palette
+from leaps.karel.draw.grid import Cell
+from leaps.karel.draw.layout import lay_out
+from leaps.karel.draw.pixels import render
+from leaps.karel.draw.shapes import Area, Disc, Label, Line, Picture, Point, Shape
+from leaps.karel.draw.trail import Trail
+from leaps.karel.draw.vectors import write_svg
+from leaps.karel.world import World
+
+WIDTH, GAP = 1440, 30
+"""pixels, of a strip and between two states"""
+LARGEST_CELL = 32
+LETTERS = 20.0
+"""pixels that a caption's font is high"""
+ROOM = 40
+"""pixels below a state, for its caption"""
+PALETTE = {"paper": palette.PAGE, "ink": palette.INK}
+"""what is around worlds; they are the same in the dark"""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A state of a rollout."""
+
+    world: World
+    way: tuple[Cell, ...]
+    """the cells that Karel came through since the state before"""
+    caption: str
+
+
+def frame_of(state: Mapping[str, Any], caption: str) -> Frame:
+    """Read a state as an experiment keeps it."""
+    row, column, heading = (int(number) for number in state["karel"])
+    way = zip(state["way_rows"], state["way_columns"], strict=True)
+    return Frame(World.of(list(state["rows"]), row, column, heading), tuple(way), caption)
+
+
+def lay_out_strip(frames: Sequence[Frame], title: str) -> Picture:
+    """Put states side by side, in the order of time."""
+    height, width = frames[0].world.size
+    count = len(frames)
+    cell = min(LARGEST_CELL, (WIDTH - (count - 1) * GAP) // (count * width))
+    layers: dict[str, list[Shape]] = {}
+    for number, frame in enumerate(frames):
+        aside = number * (width * cell + GAP)
+        for name, shapes in lay_out(frame.world, cell, Trail(frame.way), "").layers.items():
+            layers.setdefault(name, []).extend(_moved(shape, aside) for shape in shapes)
+        middle = aside + width * cell / 2, height * cell + 0.6 * ROOM
+        layers.setdefault("caption", []).append(Label(middle, frame.caption, LETTERS, palette.INK))
+    return Picture(
+        count * width * cell + (count - 1) * GAP,
+        height * cell + ROOM,
+        title,
+        {name: tuple(shapes) for name, shapes in layers.items()},
+    )
+
+
+def draw_strip(frames: Sequence[Frame], title: str, format: Format) -> bytes:
+    picture = lay_out_strip(frames, title)
+    if format == "svg":
+        return write_svg(picture).encode()
+    buffer = io.BytesIO()
+    render(picture).save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()
+
+
+def _moved(shape: Shape, aside: float) -> Shape:
+    def move(point: Point) -> Point:
+        return point[0] + aside, point[1]
+
+    match shape:
+        case Area(loops, colour, radius):
+            return Area(tuple(tuple(map(move, loop)) for loop in loops), colour, radius)
+        case Line(points, width, colour):
+            return Line(tuple(map(move, points)), width, colour)
+        case Disc(centre, radius, colour):
+            return Disc(move(centre), radius, colour)
+        case Label(centre, text, size, colour):
+            return Label(move(centre), text, size, colour)

@@ -1,0 +1,195 @@
+"""Numbers and sentences as all forms of a report write them."""
+
+from leaps.experiments.paper import Reported
+from leaps.experiments.report.comparison import BETTER, WORSE, Summary
+from leaps.experiments.report.contents import Contents, Exhibit, Section
+from leaps.experiments.report.parts import Heading, Part, Programs
+from leaps.experiments.report.programs import Found
+from leaps.experiments.table import Entry
+
+NOTHING = "–"
+TITLE = "The reproduction"
+INTRODUCTION = (
+    "Results of this project beside the reported ones, experiment by experiment. `leaps report` generates "
+    "this page from stored results; only the notes are written by hand. A number is a mean over seeds. On a "
+    "task it is the return on held-out worlds, whose seeds were used for no training and no search, or the "
+    "exact mean over all initial states where these can be listed."
+)
+QUICK = "Quick runs are among these numbers: miniatures, which must not be compared with anything."
+LEGEND = (
+    f"Mean (standard deviation) · seeds; the reported number is below it. {BETTER} better and {WORSE} worse "
+    f"by more than the reported deviation and by more than rounding; {NOTHING} no result."
+)
+SUMMARY_LEGEND = (
+    "Interquartile mean over all runs of a row (seeds × columns), with its 95 % bootstrap interval, "
+    "stratified by column. The two means are over the columns that have both numbers."
+)
+SUMMARY_HEAD = ("", "interquartile mean", "95 % interval", "runs", "mean", "reported", "entry by entry")
+CHART_LABEL = "here and as reported; the table has the same numbers"
+CHART_LEGEND = (
+    "Dots are means of this project with 95 % intervals over seeds; diamonds are reported means with their "
+    "standard deviations."
+)
+PROGRAMS = "Programs found"
+PROGRAMS_INTRODUCTION = (
+    "For each task a program of `leaps`, the paper's search, and one of `ladder`, this project's own: the "
+    "shortest of those with the highest return."
+)
+UNEXPLAINED = "Not explained yet"
+UNEXPLAINED_INTRODUCTION = "Entries that differ from the reported number and have no note:"
+
+DRAWS = "1,000 fresh draws"
+"""how results that do not say it were judged"""
+EXACT = "exact, "
+JUDGED = (
+    "tasks",
+    "steps",
+    "depends",
+    "budget",
+    "held-out",
+    "short",
+    "unseen",
+    "debugging",
+    "length",
+    "karel-hard",
+)
+"""experiments whose columns are tasks at their own size"""
+
+
+def number(value: float) -> str:
+    """Two digits, with a real minus sign and no negative zero."""
+    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+
+def percent(value: float) -> str:
+    """A change.
+
+    >>> percent(-46.81), percent(200.0), percent(0.01)
+    ('−46.8 %', '+200.0 %', '0.0 %')
+    """
+    rounded = round(value, 1)
+    return f"{rounded:+.1f} %".replace("-", "−") if rounded else "0.0 %"
+
+
+def spread(mean: float, deviation: float | None) -> str:
+    return number(mean) + ("" if deviation is None else f" ({number(deviation)})")
+
+
+def entry_text(entry: Entry | None) -> str:
+    if entry is None:
+        return NOTHING
+    seeds = len(entry.results)
+    return f"{spread(entry.mean, entry.deviation if seeds > 1 else None)} · {seeds}"
+
+
+def reported_text(reported: Reported | None) -> str:
+    return spread(*reported) if reported else NOTHING
+
+
+def headline(section: Section | Exhibit) -> str:
+    summary = section.experiment.summary
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def judged_line(section: Section) -> str:
+    """Which columns are exact means over all initial states, and which are over draws; "" if unknown."""
+    experiment = section.experiment
+    if experiment.name not in JUDGED:
+        return ""
+    found: dict[str, dict[str, set[str]]] = {}
+    for (method, task), one in section.table.items():
+        for result in one.entry.results if one.entry else ():
+            judged = result.values.get("judged", DRAWS if experiment.name != "budget" else None)
+            if judged is not None:
+                found.setdefault(task, {}).setdefault(method, set()).add(str(judged))
+    if not found:
+        return ""
+    exact, drawn, counts = [], [], set()
+    exceptions: dict[str, list[str]] = {}
+    for task in (task for task in experiment.tasks if task in found):
+        texts = set[str]().union(*found[task].values())
+        counts |= {text for text in texts if not text.startswith(EXACT)}
+        states = [text.removeprefix(EXACT) for text in sorted(texts) if text.startswith(EXACT)]
+        if not states:
+            drawn.append(task)
+            continue
+        exact.append(f"{task} ({states[0]})")
+        for method, own in found[task].items():
+            if not all(text.startswith(EXACT) for text in own):
+                exceptions.setdefault(method, []).append(task)
+    draws = f"means over {' or '.join(sorted(counts))}"
+    if not exact:
+        return f"All returns are {draws}."
+    sentences = [f"Returns are exact means over all initial states on {', '.join(exact)}."]
+    if drawn:
+        sentences.append(f"On {', '.join(drawn)} they are {draws}.")
+    if exceptions:
+        rows = [
+            method
+            if len(tasks) == sum(method in found[task] for task in found if task not in drawn)
+            else f"{method} (on {', '.join(tasks)})"
+            for method, tasks in exceptions.items()
+        ]
+        where = "in all columns" if drawn else "nevertheless"
+        sentences.append(f"Rows with {draws} {where}: {', '.join(rows)}.")
+    return " ".join(sentences)
+
+
+def summary_cells(method: str, summary: Summary) -> tuple[str, ...]:
+    """A row's line, under SUMMARY_HEAD."""
+    between = " to ".join(number(end) for end in summary.interval) if summary.interval else NOTHING
+    means = [number(mean) for mean in summary.means] if summary.means else [NOTHING, NOTHING]
+    counts = (
+        (summary.better, f"{BETTER} better"),
+        (summary.worse, f"{WORSE} worse"),
+        (summary.alike, "as reported"),
+    )
+    marks = ", ".join(f"{count} {words}" for count, words in counts if count)
+    return (
+        method,
+        number(summary.interquartile_mean),
+        between,
+        str(summary.runs),
+        *means,
+        marks or "nothing was reported",
+    )
+
+
+def program_line(found: Found) -> str:
+    """The line above a program."""
+    return f"`{found.method}`: return {number(found.mean_return)}, {found.tokens} tokens, seed {found.seed}"
+
+
+def program_parts(contents: Contents) -> list[Part]:
+    """The programs, task by task."""
+    parts: list[Part] = []
+    for task in dict.fromkeys(found.task for found in contents.programs):
+        own = [found for found in contents.programs if found.task == task]
+        parts += [Heading(task), Programs(tuple((program_line(found), found.text) for found in own))]
+    return parts
+
+
+def duration(seconds: float) -> str:
+    for unit, length in (("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:,.1f} {unit}"
+    return f"{seconds:.1f} seconds"
+
+
+def origin_lines(section: Section | Exhibit) -> list[tuple[str, str]]:
+    """Versions, machines and computing time of results, by name."""
+    origin = section.origin
+    lines = [("Versions", ", ".join(origin.versions)), ("Machines", "; ".join(origin.machines))]
+    return [line for line in lines if line[1]] + [("Computing", f"{duration(origin.seconds)} in all")]
+
+
+def unexplained_lines(contents: Contents) -> list[str]:
+    lines = []
+    for section in contents.sections:
+        for method, task in section.unexplained:
+            one = section.table[method, task]
+            lines.append(
+                f"{section.experiment.name}: {method} on {task}, {one.mark} {entry_text(one.entry)}, "
+                f"reported {reported_text(one.reported)}"
+            )
+    return lines

@@ -1,0 +1,649 @@
+"""What a task is: where Karel starts, what happens after an action, what a state is worth.
+
+A task is written as plain Python functions on a `World`: they can be read, stepped through, and run by the
+interpreter as they are. For the executor they are compiled, when first needed, to functions of one fixed
+type that it calls through pointers. So a task of one's own is as fast as those that ship, and the world
+knows no task.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
+from numbers import Real
+from pathlib import Path
+from types import FunctionType
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from leaps.base.jit import address_of, function_at, is_ours, jit
+from leaps.base.parallel import share
+from leaps.base.randomness import Stream, scramble, seed_stream
+from leaps.domain import LIMIT, SHARE, Domain, Programs, Rollouts, States, size_text
+from leaps.dsl.compiler import Compiled, check_calls
+from leaps.dsl.interpreter import Course
+from leaps.dsl.syntax import Program
+from leaps.dsl.text import parse
+from leaps.karel.executor import GRAIN, LONGEST, REACT_TYPE, VALUE_TYPE, Hooks, run
+from leaps.karel.physics import EVENTS
+from leaps.karel.tasks.flaws import SOUND, find_flaw, flaw_of, guarded_reaction, guarded_value
+from leaps.karel.tasks.scene import KarelScene
+from leaps.karel.world import KAREL, LANGUAGE, WORLD_TYPE, World, Worlds, world_at
+
+N = TypeVar("N", int, float)
+
+STREAM_TYPE = types.Array(types.uint64, 1, "C")
+SAMPLE_TYPE = types.void(STREAM_TYPE, WORLD_TYPE)
+CONFIGURATION_TYPE = types.int64(WORLD_TYPE)
+sample_at, configuration_at = function_at(SAMPLE_TYPE), function_at(CONFIGURATION_TYPE)
+
+LARGEST = 1000
+"""cells along a side that a world may have"""
+CALLS = "calls"
+"""stands behind a limit of calls"""
+COST = "cost"
+"""stands behind LIMIT for a task with PUBLISHED_COST"""
+PUBLISHED_COST = 0.0001
+"""per action, in the published returns of KAREL-LONG"""
+SMALLEST_SHARE = 0.01
+"""of a task's configurations: drawing from fewer takes longer and longer"""
+MOST_DRAWS = 1_000_000
+"""of one world, until one is seen; were all equally likely, a hundred would do for the smallest share"""
+SEEDS = 2**63
+"""how many there are: compiled code counts in 64 bits"""
+LONG = 10_000
+"""actions of a rollout in KAREL-LONG, whose authors allow 1,000 calls of programs that take several each"""
+BEST = 1.0 + 1e-9
+"""what a state may be worth at most; shares may add up to a little more than 1"""
+CHECKED_DRAWS = 16
+"""worlds that a listing of a task of one's own is tried on"""
+BROKEN_HINT = " (which it also is where `value` or `react` fails, or leaves a world that can't be played in)"
+REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
+"""does a bit of everything"""
+REHEARSED = 100
+"""actions, at most: more than it takes, however few actions or calls the task allows"""
+
+
+def nothing_more(stream: Stream, world: World) -> None:
+    """Begin a task that has nothing to set up."""
+
+
+def never(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
+    """React to nothing."""
+    return False
+
+
+def configuration_zero(world: World) -> int:  # noqa: ARG001
+    """Number the configurations of a task that isn't split."""
+    return 0
+
+
+def nothing_against(world: World) -> str | None:  # noqa: ARG001
+    """Play in any world."""
+    return None
+
+
+class Sampler(NamedTuple):
+    """How a task draws initial states: addresses of native functions."""
+
+    sample: int
+    begin: int
+    configuration: int
+    checked: bool
+    """whether to look at each world drawn, as with tasks of one's own; those that ship are tested"""
+
+
+@dataclass(frozen=True)
+class KarelTask:
+    """One task. The functions are called in the order of the fields."""
+
+    name: str
+    summary: str
+    """what Karel has to do, in a sentence"""
+    size: tuple[int, int]
+    """height and width by default, with the border wall"""
+    smallest: tuple[int, int]
+    """the least height and width for which the task makes sense"""
+    sample: Callable[[Stream, World], None]
+    """draw an initial state into a world of any legal size"""
+    value: Callable[[World, World], float]
+    """(world, the world at the start) → what the state is worth; the return is the value at the end, minus
+    `cost` for every action"""
+    begin: Callable[[Stream, World], None] = nothing_more
+    """set up what can't be seen (exits, memory) from what can; so a world drawn by hand can be played too"""
+    react: Callable[[World, int, int, int], bool] = never
+    """after an action: (world, what changed, the row and column Karel acted from) → is the task decided?"""
+    events: int = 0
+    """what to react to: MOVED, PICKED, PUT, FAILED, TURNED, added up"""
+    memory: int = 0
+    """numbers that the task has to remember"""
+    resizable: bool = True
+    actions: int | None = None
+    """that a rollout may take; ten times the cells of the grid, if not given"""
+    calls: int | None = None
+    """limit of calls in a program's run, in place of one of actions; see `leaps.karel.interpreter.Calls`"""
+    configuration: Callable[[World], int] = configuration_zero
+    """number the initial configurations (0 to 2^configuration_bits − 1), for `seen`"""
+    configuration_bits: Callable[[tuple[int, int]], int] | None = None
+    seen_share: float = 1.0
+    """share of the configurations that `worlds` draws from"""
+    cost: float = 0.0
+    """subtracted from the return for every action; see `with_cost`"""
+    variant_of: str | None = None
+    """the task that this one differs from only in how a world is drawn, how long a rollout may be, or what an
+    action costs"""
+    listing: Callable[[tuple[int, int]], States | None] | None = None
+    """list the initial states of a size with their probabilities under `sample`, before `begin`, which must
+    then draw nothing; None where they are too many"""
+    obstacle: Callable[[World], str | None] = nothing_against
+    """why a world drawn by hand can't be played, if so: "needs …, found …\""""
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or set(self.name) & set("/\\:"):
+            raise ValueError(f"a task's name is not empty and has no '/', '\\\\' or ':'; found {self.name!r}")
+        for field in ("size", "smallest"):
+            size = getattr(self, field)
+            if len(size) != 2 or not all(3 <= side <= LARGEST for side in size):
+                raise ValueError(
+                    f"{self.name}: {field} must be a height and a width from 3 (with the border wall) "
+                    f"to {LARGEST}, found {size}"
+                )
+            object.__setattr__(self, field, (int(size[0]), int(size[1])))
+        if self.size[0] < self.smallest[0] or self.size[1] < self.smallest[1]:
+            raise ValueError(
+                f"{self.name}: size must be at least smallest, {size_text(self.smallest)}, "
+                f"found {size_text(self.size)}"
+            )
+        if self.memory < 0:
+            raise ValueError(f"{self.name}: memory must be 0 or more, found {self.memory}")
+        if not 0 <= self.events <= EVENTS:
+            raise ValueError(
+                f"{self.name}: events must be of MOVED, PICKED, PUT, FAILED and TURNED, found {self.events}"
+            )
+        if not SMALLEST_SHARE <= self.seen_share <= 1:
+            raise ValueError(
+                f"{self.name}: the share of seen configurations must be from {SMALLEST_SHARE} to 1, "
+                f"found {self.seen_share}"
+            )
+        if self.actions is not None and not (
+            isinstance(self.actions, int | np.integer) and 1 <= self.actions <= LONGEST
+        ):
+            raise ValueError(f"{self.name}: a rollout takes 1 to {LONGEST:,} actions, found {self.actions}")
+        if self.calls is not None:
+            try:
+                check_calls(self.calls)
+            except ValueError as error:
+                raise ValueError(f"{self.name}: {error}") from None
+            if self.actions is not None:
+                raise ValueError(f"{self.name}: expected a limit of actions or of calls, found both")
+        if not 0 <= self.cost < np.inf:
+            raise ValueError(f"{self.name}: cost must be a finite number of 0 or more, found {self.cost}")
+        for function in (*self._functions, *([self.listing] if self.listing else [])):
+            if not isinstance(function, FunctionType):
+                raise ValueError(
+                    f"{self.name}: expected plain Python functions, which are compiled when they are needed; "
+                    f"found {function!r}"
+                )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out addresses of compiled functions, which mean nothing in another process."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def _functions(self) -> list[Callable[..., Any]]:
+        """What is compiled."""
+        return [self.sample, self.value, self.begin, self.react, self.configuration]
+
+    @property
+    def ships(self) -> bool:
+        """Whether the task's functions come with the package, which are tested."""
+        return all(map(is_ours, self._functions))
+
+    def horizon(self, size: tuple[int, int] | None = None) -> int:
+        """How many actions a rollout may take: ten times the cells of the grid, if the task doesn't say."""
+        if self.actions is not None:
+            return self.actions
+        if self.calls is not None:  # each action is a call
+            return self.calls
+        height, width = size or self.size
+        return 10 * height * width
+
+    def check_size(self, size: tuple[int, int] | None) -> tuple[int, int]:
+        """Return the size to use, or say what is wrong with the one asked for."""
+        if size is None:
+            return self.size
+        if isinstance(size, str) or len(size) != 2:
+            raise ValueError(f"{self.name}: expected height and width such as (8, 8), found {size!r}")
+        height, width = size
+        if not self.resizable and (height, width) != self.size:
+            raise ValueError(
+                f"{self.name} is one fixed flat of {size_text(self.size)}; found {size_text(size)}"
+            )
+        if height < self.smallest[0] or width < self.smallest[1]:
+            raise ValueError(
+                f"{self.name} needs at least {size_text(self.smallest)} cells "
+                f"(with the border wall), found {size_text(size)}"
+            )
+        if max(size) > LARGEST:
+            raise ValueError(f"a world has at most {LARGEST} cells a side, found {size_text(size)}")
+        return height, width
+
+    @property
+    def domain(self) -> Domain:
+        return KAREL
+
+    @property
+    def best(self) -> float:
+        """The highest return: 1 is perfect."""
+        return 1.0
+
+    @property
+    def highest(self) -> float:
+        """The most that an episode can be worth."""
+        return 1.0
+
+    @property
+    def checked(self) -> int:
+        return 1000
+
+    def compile(self, programs: Programs) -> Compiled:
+        """Compile programs for this task, with its limit of calls if it has one."""
+        return KAREL.compile(programs, calls=self.calls)
+
+    def run(
+        self,
+        compiled: Compiled,
+        episodes: Worlds,
+        *,
+        horizon: int | None = None,
+        needed: NDArray[np.float64] | None = None,
+        want_actions: bool = False,
+        want_used: bool = False,
+        grain: int = GRAIN,
+    ) -> Rollouts:
+        """Run every program in every world; see `leaps.domain.Task`. horizon: in place of the task's own."""
+        if compiled.limit != (self.calls or 0):
+            raise ValueError(
+                f"{self.name}: expected programs compiled with calls={self.calls}, "
+                f"found {compiled.limit or None}"
+            )
+        rollouts = run(
+            compiled,
+            episodes,
+            self.horizon(episodes.size) if horizon is None else horizon,
+            self.hooks,
+            needed=needed,
+            want_actions=want_actions,
+            want_used=want_used,
+            grain=grain,
+        )
+        assert rollouts.returns is not None
+        self.check_values(rollouts.returns)
+        return rollouts
+
+    def film(self, compiled: Compiled, episodes: Worlds, file: Path) -> None:
+        """Save the first program's rollout in the first world as a GIF."""
+        from leaps.karel.draw import frames_of_program, save_gif
+
+        horizon = self.horizon(episodes.size)
+        save_gif(frames_of_program(episodes.world(0), compiled, horizon, self.hooks), file)
+
+    def check_values(self, values: NDArray[np.float64]) -> None:
+        """Refuse what no state can be worth."""
+        if not values.size or (values.min() > -np.inf and values.max() <= BEST):  # NaN would be in both
+            return
+        if not np.isfinite(values).all():
+            wrong = values[~np.isfinite(values)][0]
+            perhaps = "" if self.ships else BROKEN_HINT
+            raise ValueError(f"{self.name}: a state's value must be a finite number, found {wrong}{perhaps}")
+        raise ValueError(
+            f"{self.name}: a state's value must be at most 1, which is perfect; found {values.max()}"
+        )
+
+    def changed(self, changes: Sequence[tuple[str, str]]) -> "KarelTask":
+        """Apply what stands behind a task's name, as in `top-off@0.25~100~cost`; see `leaps.tasks.get`."""
+        signs = [sign + COST if value == COST else sign for sign, value in changes]
+        if len(set(signs)) < len(signs):
+            found = self.name + "".join(sign + value for sign, value in changes)
+            raise ValueError(
+                f"expected {SHARE}, a limit after {LIMIT}, and {LIMIT}{COST} once each at most, "
+                f"found {found!r}"
+            )
+        task = self
+        for sign, value in changes:
+            if sign == SHARE:
+                task = task.seen(_number(value, float, "share of configurations", sign))
+            elif value == COST:
+                task = task.with_cost()
+            elif value.endswith(CALLS):
+                task = task.within_calls(_number(value, _whole_calls, "number of calls", sign))
+            else:
+                what = f"number of actions, a number of calls such as 220{CALLS}, or {COST!r}"
+                task = task.within(_number(value, _whole, what, sign))
+        return task
+
+    def seen(self, fraction: float) -> "KarelTask":
+        """The same task, drawing only from a fixed share of its initial configurations.
+
+        The paper's appendix "Generalization to Unseen Configurations": search with this, test without.
+        """
+        if self.configuration_bits is None:
+            raise ValueError(f"{self.name} has no configurations to split; top-off and harvester-subsets do")
+        return replace(
+            self,
+            name=f"{self.name}{SHARE}{fraction:g}",
+            seen_share=fraction,
+            variant_of=self.variant_of or self.name,
+        )
+
+    def within(self, actions: int) -> "KarelTask":
+        """The same task, in rollouts of at most so many actions."""
+        return replace(
+            self,
+            name=f"{self.name}{LIMIT}{actions}",
+            actions=actions,
+            calls=None,
+            variant_of=self.variant_of or self.name,
+        )
+
+    def within_calls(self, calls: int) -> "KarelTask":
+        """The same task, with a limit of calls for the run of a program in place of one of actions.
+
+        The paper authors' interpreter stops after 220 calls; see `leaps.karel.interpreter.Calls`.
+        """
+        return replace(
+            self,
+            name=f"{self.name}{LIMIT}{calls}{CALLS}",
+            actions=None,
+            calls=calls,
+            variant_of=self.variant_of or self.name,
+        )
+
+    def with_cost(self) -> "KarelTask":
+        """The same task, with 0.0001 subtracted from the return for every action.
+
+        The published returns of KAREL-LONG are of this form. A rollout with any action then returns less than
+        1, so no program is perfect, and no search ends as solved.
+        """
+        if self.cost:
+            raise ValueError(f"{self.name}: expected a task without a cost per action, found {self.cost:g}")
+        return replace(
+            self,
+            name=f"{self.name}{LIMIT}{COST}",
+            cost=PUBLISHED_COST,
+            variant_of=self.variant_of or self.name,
+        )
+
+    def return_after(self, world: World, start: World, actions: int) -> float:
+        """Compute the return of a rollout that ends in this world after so many actions."""
+        return float(self.value(world, start) - self.cost * actions)
+
+    def check_policies(self) -> None:
+        """Refuse a limit of calls where a policy acts, or an agent in an environment: they make none."""
+        if self.calls is not None:
+            raise ValueError(
+                f"{self.name}: the limit of calls is for programs; for policies and environments, limit the "
+                f"actions, as in {LIMIT}100"
+            )
+
+    @cached_property
+    def hooks(self) -> Hooks:
+        """React and value as the executor takes them."""
+        rehearse(self)
+        react, value = address_of(self.react, REACT_TYPE), address_of(self.value, VALUE_TYPE)
+        if not self.ships:
+            react = address_of(guarded_reaction(self.react), REACT_TYPE)
+            value = address_of(guarded_value(self.value), VALUE_TYPE)
+        return Hooks(self.events, react, value, float(self.cost))
+
+    @cached_property
+    def sampler(self) -> Sampler:
+        """Sample and begin as compiled code takes them."""
+        rehearse(self)
+        return Sampler(
+            address_of(self.sample, SAMPLE_TYPE),
+            address_of(self.begin, SAMPLE_TYPE),
+            address_of(self.configuration, CONFIGURATION_TYPE),
+            not self.ships,
+        )
+
+    def worlds(self, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0) -> Worlds:
+        """Draw initial states. World `i` depends on the seed and on `first + i` alone."""
+        _check_seed(seed)
+        if count < 0 or not 0 <= first <= SEEDS - 1 - count:
+            raise ValueError(f"worlds are numbered from 0 to 2^63 - 1, found {count} from {first} on")
+        size = self.check_size(size)
+        worlds = Worlds.empty(count, size, self.memory)
+        sampler = self.sampler
+        bits = self.configuration_bits(size) if self.configuration_bits else 0
+
+        def draw(start: int, stop: int) -> None:
+            _draw_range(sampler, worlds, seed, first, bits, self.seen_share, start, stop)
+
+        try:
+            share(draw, count, grain=64)
+        except ValueError:
+            for index in range(count):  # one by one, to see which of them it is
+                try:
+                    draw(index, index + 1)
+                except ValueError as error:
+                    flaw = flaw_of(worlds.world(index)) or str(error)
+                    place = f"world {first + index} of seed {seed}, {size_text(size)}"
+                    raise ValueError(f"{self.name}: {place}: {flaw}") from None
+            raise
+        return worlds
+
+    def states(self, size: tuple[int, int] | None = None) -> States | None:
+        """List the initial states of a size with their probabilities; None if they can't be listed."""
+        size = self.check_size(size)
+        listed = None if self.listing is None else self.listing(size)
+        if listed is None:
+            return None
+        worlds = listed.worlds._replace(memory=np.zeros((listed.worlds.count, self.memory), np.int64))
+        checked = not (self.ships and self.listing is not None and is_ours(self.listing))
+        if checked:
+            _check_listed(self, worlds, listed.weights, size)
+        bits = self.configuration_bits(size) if self.configuration_bits else 0
+        seen = np.empty(worlds.count, np.bool_)
+        _begin_all(self.sampler, worlds, bits, self.seen_share, seen)
+        if checked:
+            _check_worlds(self, worlds)
+            _check_covers(self, worlds)
+        weights = np.asarray(listed.weights, np.float64)
+        if not seen.all():
+            worlds, weights = worlds.take(np.flatnonzero(seen)), weights[seen]
+        return States(worlds, weights / weights.sum()) if len(weights) else None
+
+    def course(self, program: Program, episodes: Worlds, *, horizon: int | None = None) -> Course:
+        """Run a program from the first of these states, an action at a time."""
+        limit = self.horizon(episodes.size) if horizon is None else horizon
+        return self.play(program, episodes.world(0).clone(), limit)
+
+    def play(self, program: Program, world: World, horizon: int) -> Course:
+        """Let the interpreter run a program in a world, which it changes."""
+        react = self.react if self.ships else self._checked_reaction
+        scene = KarelScene(self, world, react)
+        return Course(program, scene, LANGUAGE.actions, horizon, calls=self.calls)
+
+    def _checked_reaction(self, world: World, change: int, row: int, column: int) -> bool:
+        over = self.react(world, change, row, column)
+        self.check_world(world)
+        return over
+
+    def prepare(self, world: World, seed: int = 0) -> World:
+        """Make a world drawn by hand playable: a copy with the task's exits and memory set up."""
+        _check_seed(seed)
+        self.check_world(world)
+        if obstacle := self.obstacle(world):
+            raise ValueError(f"{self.name} {obstacle}")
+        playable = World(
+            world.ground.copy(), world.markers.copy(), world.pose.copy(), np.zeros(self.memory, np.int64)
+        )
+        stream = np.zeros(1, np.uint64)
+        seed_stream(stream, seed, 0)
+        self.begin(stream, playable)
+        self.check_world(playable)
+        return playable
+
+    def check_world(self, world: World) -> None:
+        """Say what is wrong with a world, if it can't be played in at all."""
+        if flaw := flaw_of(world):
+            raise ValueError(f"{self.name}: {flaw}")
+
+
+@cache
+def rehearse(task: KarelTask) -> None:
+    """Play in one world of a task of one's own, in plain Python, where an error is seen.
+
+    Compiled code has no way to pass it on: it would count the state as worth 0.
+    """
+    if task.ships:
+        return
+    stream = np.zeros(1, np.uint64)
+    seed_stream(stream, 0, 0)
+    world = Worlds.empty(1, task.size, task.memory).world(0)
+    task.sample(stream, world)
+    task.check_world(world)
+    task.configuration(world)
+    task.begin(stream, world)
+    task.check_world(world)
+    start = world.clone()
+    _look_at_value(task, world, start)
+    for _ in replace(task, calls=None).play(parse(REHEARSAL, LANGUAGE), world, REHEARSED):
+        task.check_world(world)
+        _look_at_value(task, world, start)
+
+
+def _look_at_value(task: KarelTask, world: World, start: World) -> None:
+    value = task.value(world, start)
+    if not isinstance(value, Real | np.bool_):
+        raise ValueError(f"{task.name}: a state's value must be a finite number, found {value!r}")
+
+
+def _check_listed(
+    task: KarelTask, worlds: Worlds, weights: NDArray[np.float64], size: tuple[int, int]
+) -> None:
+    """Refuse a list that a task of one's own can't mean."""
+    if worlds.size != size or np.shape(weights) != (worlds.count,):
+        raise ValueError(
+            f"{task.name}: listing: expected worlds of {size_text(size)} and a probability for each, found "
+            f"{worlds.count} of {size_text(worlds.size)} and probabilities {list(np.shape(weights))}"
+        )
+    if not (np.min(weights, initial=1) > 0 and abs(np.sum(weights) - 1) < 1e-6):
+        raise ValueError(
+            f"{task.name}: listing: expected positive probabilities that sum to 1, found a sum of "
+            f"{np.sum(weights):g}, lowest {np.min(weights, initial=1):g}"
+        )
+    _check_worlds(task, worlds)
+
+
+def _check_covers(task: KarelTask, worlds: Worlds) -> None:
+    """Refuse a list that some draws are not in: it may be that of another `sample`, or `begin` draws."""
+    drawn = task.worlds(CHECKED_DRAWS, 0, worlds.size)
+    for world in map(drawn.world, range(drawn.count)):
+        alike = worlds.take(np.flatnonzero((worlds.pose == world.pose).all(axis=1)))
+        same = (alike.memory == world.memory).all(axis=1)
+        same &= (alike.markers == world.markers).all(axis=(1, 2)) & (alike.ground == world.ground).all(
+            axis=(1, 2)
+        )
+        if not same.any():
+            raise ValueError(
+                f"{task.name}: listing: expected every world that the task draws, but this one is missing; "
+                f"list it, or leave the listing out:\n{world}"
+            )
+
+
+def _check_worlds(task: KarelTask, worlds: Worlds) -> None:
+    for index in range(worlds.count):
+        try:
+            task.check_world(worlds.world(index))
+        except ValueError as error:
+            raise ValueError(f"{error} (world {index} of the listing)") from None
+
+
+def _check_seed(seed: int) -> None:
+    if not 0 <= seed < SEEDS:
+        raise ValueError(f"a seed is 0 or more and below 2^63, found {seed}")
+
+
+@jit
+def is_seen(configuration: int, bits: int, fraction: float) -> bool:
+    """Split the numbers 0 to 2^bits − 1: exactly that share of them is seen, the same for all seeds.
+
+    The numbers are shuffled by a few rounds of steps that are one to one (multiply by an odd number, fold
+    the high bits down), and the first ones are taken.
+    """
+    mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    half = np.uint64((bits + 1) // 2)
+    x = np.uint64(configuration)
+    for round_number in range(4):
+        x = (x * (scramble(np.uint64(round_number)) | np.uint64(1)) + np.uint64(round_number)) & mask
+        x ^= x >> half
+    return float(x) < fraction * 2.0**bits
+
+
+@jit
+def draw_world(sampler: Sampler, stream: Stream, world: World, bits: int, seen_share: float) -> None:
+    """Draw one initial state, among the seen configurations."""
+    sample, configuration = sample_at(sampler.sample), configuration_at(sampler.configuration)
+    for _ in range(MOST_DRAWS):
+        sample(stream, world)
+        if sampler.checked and find_flaw(world)[0] != SOUND:  # now: `begin` may index by what it finds
+            raise ValueError("the task drew a world that can't be played")
+        if seen_share >= 1.0 or is_seen(configuration(world), bits, seen_share):
+            break
+    else:
+        raise ValueError("the task draws hardly any of its seen configurations")
+    sample_at(sampler.begin)(stream, world)
+    if sampler.checked and find_flaw(world)[0] != SOUND:
+        raise ValueError("the task began in a world that can't be played")
+
+
+@jit
+def _draw_range(
+    sampler: Sampler,
+    worlds: Worlds,
+    seed: int,
+    first: int,
+    bits: int,
+    seen_share: float,
+    start: int,
+    stop: int,
+) -> None:
+    stream = np.zeros(1, np.uint64)
+    for index in range(start, stop):
+        seed_stream(stream, seed, first + index)
+        draw_world(sampler, stream, world_at(worlds, index), bits, seen_share)
+
+
+@jit
+def _begin_all(
+    sampler: Sampler, worlds: Worlds, bits: int, seen_share: float, seen: NDArray[np.bool_]
+) -> None:
+    """Begin the task in every world, and note which of the configurations are seen."""
+    begin, configuration = sample_at(sampler.begin), configuration_at(sampler.configuration)
+    stream = np.zeros(1, np.uint64)
+    for index in range(len(worlds.pose)):
+        world = world_at(worlds, index)
+        seen[index] = seen_share >= 1.0 or is_seen(configuration(world), bits, seen_share)
+        begin(stream, world)
+
+
+def _whole_calls(text: str) -> int:
+    return _whole(text.removesuffix(CALLS))
+
+
+def _whole(text: str) -> int:
+    if not re.fullmatch("[0-9]+", text):
+        raise ValueError
+    return int(text)
+
+
+def _number(text: str, kind: Callable[[str], N], what: str, sign: str) -> N:
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(f"expected a {what} after {sign}, found {text!r}") from None

@@ -1,0 +1,111 @@
+"""Find a task of any domain by its name, or by the file that defines it."""
+
+import difflib
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from leaps.base.user_code import load, split_name
+from leaps.domain import LIMIT, SHARE, Task
+
+HOMES = ("leaps.karel.tasks",)
+"""modules with TASKS and their VARIANTS by name; imported when a task is wanted, since that takes a while"""
+
+
+@cache
+def shipped() -> dict[str, Any]:
+    """Return the tasks that come with the package by name, variants last."""
+    homes = [import_module(home) for home in HOMES]
+    found: dict[str, Any] = {}
+    for home in homes:
+        found |= home.TASKS
+    for home in homes:
+        found |= home.VARIANTS
+    return found
+
+
+def get(name: str) -> Any:
+    """Find a task by name, or one of your own by its file: `path/to/file.py:NAME`.
+
+    What stands behind the name changes the task. For Karel, `top-off@0.25` draws from a quarter of its
+    configurations only, and in `top-off~100` a rollout takes at most 100 actions. `top-off~220calls` runs
+    programs with the limit of the paper authors' interpreter: 220 internal calls. In `seesaw~cost` every
+    action costs 0.0001, as in the published returns of KAREL-LONG. Changes can be combined, as in
+    `seesaw~100~cost`.
+
+    A file is imported, so this is for names that come from whoever runs the program; `named` is for all
+    other names.
+    """
+    place = split_name(name)
+    if place is None:
+        return named(name)
+    file, rest = place
+    variable, changes = _split_changes(rest)
+    return _changed(load(file, variable, (Task,), "task"), changes)
+
+
+def named(name: str, own: Mapping[str, str] | None = None) -> Any:
+    """Find one of the tasks that come with the package, or a variant of one, by its plain name.
+
+    own: plain names of your own, and the `path/to/file.py:NAME` of each. No other file is imported.
+    """
+    own = own or {}
+    name, changes = _split_changes(name)
+    known = shipped()
+    if name in known:
+        return _changed(known[name], changes)
+    if name in own:
+        return _changed(get(own[name]), changes)
+    by_letters = {_letters(other): other for other in (*known, *own)}
+    close = difflib.get_close_matches(_letters(name), by_letters, n=1)
+    listed = ", ".join((*(task for home in HOMES for task in import_module(home).TASKS), *own))
+    hint = f"did you mean {by_letters[close[0]]!r}?" if close else f"expected one of {listed}"
+    raise ValueError(f"unknown task {name!r}; {hint}")
+
+
+def plain_name(name: str) -> tuple[str, dict[str, str]]:
+    """Give a task a name without a path, and say where it is if it is one of your own: what `named` takes.
+
+    Who knows the plain name can ask for the task, but for no other file.
+    """
+    found = split_name(name)
+    if found is None:
+        return str(named(name).name), {}
+    file, rest = found
+    variable, changes = _split_changes(rest)
+    place = f"{Path(file).absolute()}:{variable}"
+    task = get(place)
+    if task.name in shipped():
+        raise ValueError(
+            f"{file}: {variable} has the name of a task that ships, {task.name!r}; give it another"
+        )
+    if set(task.name) & {SHARE, LIMIT}:
+        raise ValueError(
+            f"{file}: expected a name of {variable} without {SHARE} and {LIMIT}, found {task.name!r}"
+        )
+    return str(_changed(task, changes).name), {task.name: place}
+
+
+def full_name(name: str, own: Mapping[str, str]) -> str:
+    """Write a name that `named` takes as `get` takes it, in another process too."""
+    plain, changes = _split_changes(name)
+    named(name, own)  # so that nothing but valid changes is put behind a file
+    return own.get(plain, plain) + "".join(sign + value for sign, value in changes)
+
+
+def _letters(name: str) -> str:
+    """Reduce a name to what everybody remembers of it: its letters."""
+    return re.sub("[-_ ]", "", name.lower())
+
+
+def _split_changes(name: str) -> tuple[str, list[tuple[str, str]]]:
+    """Split `top-off@0.25~100~cost` into the task's name and what is to be different."""
+    plain, *rest = re.split(f"([{SHARE}{LIMIT}])", name)
+    return plain, list(zip(rest[::2], rest[1::2], strict=True))
+
+
+def _changed(task: Any, changes: list[tuple[str, str]]) -> Any:
+    return task.changed(changes) if changes else task

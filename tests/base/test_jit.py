@@ -1,0 +1,201 @@
+import ast
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import types
+
+import leaps
+from leaps.base.jit import address_of, is_ours, jit
+from leaps.karel.executor import VALUE_TYPE
+from leaps.karel.tasks.flaws import guarded_value
+from leaps.karel.world import World, clear
+
+PACKAGE = Path(leaps.__file__).parent
+
+HEADING = """
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, World, Worlds
+world = World.parse("####\\n#>.#\\n####")
+rollouts = run(KAREL.compile("DEF run m( turnRight m)"), Worlds.stack([world]), 9, want_final=True)
+print(rollouts.final.world(0).place[2])
+"""
+
+SKILL_STATE = """
+import numpy as np
+from leaps.baselines.skills import _remember
+from leaps.embedding.compiled_layers import PANEL
+gate, cell, state = (np.ones(PANEL, np.float32) for _ in range(3))
+_remember(gate, gate, gate, gate, cell, state)
+print(state[0])
+"""
+
+STAMPS = """
+import json
+from leaps.baselines.skills import _decode_range as baselines
+from leaps.dsl.compiler import accepted_length as dsl
+from leaps.embedding.fast_decoder import _decode_range as embedding
+from leaps.karel.executor import _run_range as karel
+from leaps.karel.tasks.maze import carve as tasks
+kernels = {"dsl": dsl, "karel": karel, "tasks": tasks, "embedding": embedding, "baselines": baselines}
+print(json.dumps({name: repr(kernel._cache._cache_file._source_stamp) for name, kernel in kernels.items()}))
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A copy to change, with nothing compiled."""
+    return Path(shutil.copytree(PACKAGE, tmp_path / "leaps", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def output_of(code: str, package: Path) -> str:
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=package.parent, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def change(file: Path, old: str, new: str) -> None:
+    source = file.read_text()
+    changed = source.replace(old, new)
+    assert changed != source
+    file.write_text(changed)
+
+
+def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(package: Path) -> None:
+    """Karel's physics is compiled into the executor, from another file."""
+    assert output_of(HEADING, package) == "2"
+    assert output_of(HEADING, package) == "2"  # from the cache
+    change(
+        package / "karel" / "physics.py",
+        "return position, (heading + _ONE) & _THREE, TURNED",
+        "return position, heading, TURNED",
+    )
+    assert output_of(HEADING, package) == "1"
+
+
+def test_a_kernel_of_another_decorator_is_compiled_again_too(package: Path) -> None:
+    """Layers, which have decorators of their own, are compiled into the decoder of skills."""
+    before = output_of(SKILL_STATE, package)
+    assert 0 < float(before) < 1
+    assert output_of(SKILL_STATE, package) == before  # from the cache
+    change(
+        package / "embedding" / "compiled_layers.py",
+        "return np.float32(x * above / below)",
+        "return np.float32(0.0)",
+    )
+    assert output_of(SKILL_STATE, package) == "0.0"
+
+
+def test_a_kernel_is_kept_when_only_layers_above_it_have_changed(package: Path) -> None:
+    before = json.loads(output_of(STAMPS, package))
+
+    def outdated() -> set[str]:
+        return {
+            name for name, stamp in json.loads(output_of(STAMPS, package)).items() if stamp != before[name]
+        }
+
+    for file, reached in [
+        ("embedding/compiled_layers.py", {"embedding", "baselines"}),
+        ("karel/tasks/snake.py", {"tasks", "embedding", "baselines"}),
+        ("karel/physics.py", {"karel", "tasks", "embedding", "baselines"}),
+        ("dsl/mask.py", {"dsl", "karel", "tasks", "embedding", "baselines"}),
+    ]:
+        source = (package / file).read_text()
+        (package / file).write_text(source + "# touched\n")
+        assert outdated() == reached, file
+        (package / file).write_text(source)
+
+
+OWN_TASK = """
+import sys
+from leaps.karel.world import EAST, clear, place_karel
+from leaps.base.randomness import uniform
+from leaps.base.jit import jit
+from leaps.karel.tasks import KarelTask
+from density_settings import ROWS
+
+DENSITY = float(sys.argv[1])
+
+@jit
+def is_marked(stream):
+    return uniform(stream) < DENSITY
+
+def sample(stream, world):
+    clear(world)
+    place_karel(world, 1, 1, EAST)
+    for row in range(1, 1 + ROWS):
+        world.markers[row, 2] = is_marked(stream)
+
+def value(world, start):
+    return float(ROWS) / 10
+
+task = KarelTask("marked", "", (8, 8), (8, 8), sample, value)
+world = task.worlds(1, seed=0).world(0)
+from leaps.evaluate import evaluate
+print(world.markers.sum(), evaluate("DEF run m( move m)", task).returns[0, 0])
+"""
+
+
+def test_a_task_of_ones_own_sees_what_its_constants_are_now(tmp_path: Path) -> None:
+    """They are frozen into compiled code: from the command line, and from another file."""
+    script, settings = tmp_path / "density.py", tmp_path / "density_settings.py"
+    script.write_text(OWN_TASK)
+
+    def printed(density: str, rows: int) -> str:
+        settings.write_text(f"ROWS = {rows}\n" + "#" * rows)  # of another length, for Python's own cache
+        command = [sys.executable, str(script), density]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    assert printed("1.0", 3) == "3 0.3"
+    assert printed("0.0", 3) == "0 0.3"
+    assert printed("1.0", 5) == "5 0.5"
+    assert not list(tmp_path.rglob("*.nbi"))
+
+
+def test_a_task_can_be_written_without_a_file() -> None:
+    """As in an interactive session, or a notebook."""
+    code = OWN_TASK.replace("from density_settings import ROWS", "ROWS = 4")
+    done = subprocess.run([sys.executable, "-", "1"], input=code, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "4 0.4"
+
+
+def number_in_words(x: int) -> int:
+    return {"one": 1, "two": [2]}["one" if x else "two"]  # type: ignore[return-value]
+
+
+def test_what_cannot_be_compiled_is_pointed_at() -> None:
+    message = r"test_jit.py, line \d+: number_in_words can't be compiled: "
+    with pytest.raises(ValueError, match=message):
+        address_of(number_in_words, types.int64(types.int64))
+
+
+def test_the_packages_own_functions_are_kept_on_disk() -> None:
+    assert is_ours(clear)
+    assert not is_ours(output_of)
+    assert jit(clear.py_func)._cache._cache_file is not None  # type: ignore[attr-defined]
+
+
+def test_what_closes_over_functions_from_elsewhere_is_not_kept_on_disk() -> None:
+    def value(world: World, start: World) -> float:  # noqa: ARG001
+        return 0.25
+
+    guarded = guarded_value(value)
+    assert is_ours(guarded)
+    address_of(guarded, VALUE_TYPE)
+    assert not [file for file in PACKAGE.rglob("*.nbi") if guarded.__name__ in file.name]
+
+
+def test_nothing_else_in_the_package_compiles() -> None:
+    """A kernel compiled by numba itself would have no stamp."""
+    for file in PACKAGE.rglob("*.py"):
+        if file == PACKAGE / "base" / "jit.py":
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.split(".")[0] == "numba" for alias in node.names), file
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numba":
+                assert [alias.name for alias in node.names] == ["types"], file

@@ -1,0 +1,20 @@
+"""Pictures are found among the parts, and their files don't overwrite each other."""
+
+import pytest
+
+from leaps.experiments.report.parts import Code, Heading, Listing, Part, Picture, Words, pictures_of
+
+
+def picture(name: str) -> Picture:
+    return Picture(name, "label", lambda format: format.encode(), {})
+
+
+def test_pictures_keep_their_order() -> None:
+    one, other = picture("one"), picture("other")
+    parts: list[Part] = [Heading("a"), one, Words("b"), Listing("c", ("",), (("",),)), other, Code("d")]
+    assert pictures_of(parts) == [one, other]
+
+
+def test_two_pictures_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected pictures of different names, found one, one"):
+        pictures_of([picture("one"), picture("one")])
