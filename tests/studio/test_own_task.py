@@ -74,7 +74,7 @@ def test_no_request_names_a_file(
     monkeypatch.chdir(corridor.parent)
     with running(start=Start.of(f"{corridor}:CORRIDOR") if started_with_it else None) as server:
         trace = corridor.parent / "imported"
-        edit(corridor, "CORRIDOR = Task(", f"open({str(trace)!r}, 'w').close()\nCORRIDOR = Task(")
+        edit(corridor, "CORRIDOR = KarelTask(", f"open({str(trace)!r}, 'w').close()\nCORRIDOR = KarelTask(")
         for name in (
             "corridor.py:CORRIDOR",
             "corridor.py:CORRIDOR~9",

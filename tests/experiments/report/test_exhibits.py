@@ -92,7 +92,7 @@ def test_nothing_is_computed_to_draw(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise AssertionError("a report computes nothing")
 
     for place in ("embedding.space.Space.load", "search.solve.Run.step", "evaluate.evaluate",
-                  "dataset.unique_programs", "karel.draw.frames.frames_of_program"):  # fmt: skip
+                  "karel.dataset.unique_programs", "karel.draw.frames.frames_of_program"):  # fmt: skip
         monkeypatch.setattr(f"leaps.{place}", refuse)
     for one in gather(store).exhibits:
         for picture in pictures_of(parts_of(one)):
