@@ -20,12 +20,13 @@ from rich.table import Table
 import leaps
 from benchmarks.timing import best
 from leaps.base import parallel
+from leaps.compiled.kernels import Hooks
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.text import build, parse
 from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.karel.env import KarelVectorEnv
-from leaps.karel.executor import Hooks, run
+from leaps.karel.executor import run
 from leaps.karel.interpreter import play
 from leaps.karel.tasks import TASKS
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, Worlds, random_worlds

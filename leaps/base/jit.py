@@ -15,9 +15,10 @@ stamp could cover all that.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -30,7 +31,7 @@ from numba.extending import intrinsic
 F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parents[1]
-LAYERS = ("base", "dsl", "karel", "karel/tasks", "embedding")
+LAYERS = ("base", "dsl", "compiled", "karel", "karel/tasks", "embedding")
 """folders whose kernels others call; each may import those before it, and whatever is in none of them, all"""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 """what all kernels are compiled with"""
@@ -59,9 +60,9 @@ def _stamp_of(layers: int) -> tuple[str, int]:
     return digest.hexdigest(), len(files)
 
 
-def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
-    """Make a compiled function's place in the cache depend on its layer and the layers below."""
-    layers = 1 + _layer_of(Path(function.__code__.co_filename))
+def _with_stamp(compiled: Any, file: Path) -> Any:
+    """Make a compiled function's place in the cache depend on its file's layer and the layers below."""
+    layers = 1 + _layer_of(file)
     index = compiled._cache._cache_file
     index._source_stamp = (index._source_stamp, _stamp_of(layers))
     return compiled
@@ -69,14 +70,33 @@ def _with_stamp(compiled: Any, function: Callable[..., Any]) -> Any:
 
 def jit(function: F, **options: Any) -> F:
     """Compile `function` on first call; with more of numba's options, if given."""
-    if not is_ours(function):
+    # numba's cache does not know a closure again, whatever it closes over.
+    if not is_ours(function) or function.__closure__ is not None:
         return cast(F, numba.njit(**OPTIONS, **options)(function))
-    return cast(F, _with_stamp(numba.njit(cache=True, **OPTIONS, **options)(function), function))
+    file = Path(function.__code__.co_filename)
+    return cast(F, _with_stamp(numba.njit(cache=True, **OPTIONS, **options)(function), file))
 
 
 def inlined(function: F) -> F:
     """Compile `function` into its callers: for inner loops, where a call costs more than the work."""
     return jit(function, inline="always")
+
+
+def specialized(function: F, names: Mapping[str, Any], home: str, **options: Any) -> F:
+    """Compile a copy of `function` in which global names stand for something else, on first call.
+
+    numba takes functions as arguments only at a cost for every call. Globals are compiled in. home: the file
+    that the copy belongs to, with a cache of its own if that file comes with the package.
+    """
+    file = Path(home)
+    copy = FunctionType(
+        function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__
+    )
+    copy.__qualname__ = f"{file.parent.name}.{file.stem}.{function.__name__}"
+    copy.__module__ = function.__module__
+    if not file.is_relative_to(PACKAGE):
+        return cast(F, numba.njit(**OPTIONS, **options)(copy))
+    return cast(F, _with_stamp(numba.njit(cache=True, **OPTIONS, **options)(copy), file))
 
 
 @cache
@@ -92,7 +112,7 @@ def _native(function: Callable[..., Any], signature: Any) -> CFunc:
     # What closes over something may have closed over what comes from elsewhere.
     if is_ours(function) and function.__closure__ is None:
         native.enable_caching()
-        _with_stamp(native, function)
+        _with_stamp(native, Path(function.__code__.co_filename))
     try:
         native.compile()
     except errors.NumbaError as error:

@@ -5,9 +5,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.compiled.engine import check_horizon
 from leaps.domain import NO_ACTION, Outcome, Rollouts
 from leaps.evaluate import Evaluation, starts
-from leaps.karel.executor import check_horizon
 from leaps.karel.simulation import Arrays, Observation, Simulation
 from leaps.karel.tasks import KarelTask
 from leaps.tasks import get

@@ -21,11 +21,12 @@ from leaps import __version__
 from leaps.base.files import write_atomically
 from leaps.base.jit import address_of, jit
 from leaps.base.tensors import check_vocabulary, metadata, read_about
+from leaps.compiled.kernels import Hooks
 from leaps.domain import NO_ACTION, Outcome, Rollouts
 from leaps.dsl.language import Kind
 from leaps.dsl.sample import sample_programs
-from leaps.karel.executor import REACT_TYPE, Hooks, no_task, run
-from leaps.karel.physics import FAILED
+from leaps.karel.executor import no_task, run
+from leaps.karel.physics import FAILED, REACT_TYPE
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, WALL, World, Worlds, random_worlds
 
 DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"

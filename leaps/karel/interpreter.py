@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from leaps.dsl.interpreter import Course, Outcome
 from leaps.dsl.syntax import Condition, Program
-from leaps.karel.physics import MOVED, TRUTH, act, perceive, strides
-from leaps.karel.world import EXIT, LANGUAGE, World, flat_pose, set_pose
+from leaps.karel.physics import MOVED, TRUTH, act, flatten, layout_of, load, perceive, store
+from leaps.karel.world import EXIT, LANGUAGE, World
 
 Reaction = Callable[[World, int, int, int], bool]
 """what a task does after an action: (world, what changed, row and column that Karel acted from) → end it?"""
@@ -16,12 +16,8 @@ Reaction = Callable[[World, int, int, int], bool]
 
 def perceived(world: World) -> int:
     """The code of what Karel perceives."""
-    position, heading = flat_pose(world)
-    return int(
-        perceive(
-            world.ground.reshape(-1), world.markers.reshape(-1), strides(world.size[1]), position, heading
-        )
-    )
+    flat, layout = flatten(world), layout_of(world)
+    return int(perceive(flat, layout, load(flat, 0, layout)))
 
 
 def holds(condition: Condition, world: World) -> bool:
@@ -32,11 +28,9 @@ def holds(condition: Condition, world: World) -> bool:
 
 def apply(world: World, action: int) -> int:
     """Do one action in a world, and return what changed."""
-    position, heading = flat_pose(world)
-    position, heading, change = act(
-        world.ground.reshape(-1), world.markers.reshape(-1), strides(world.size[1]), position, heading, action
-    )
-    set_pose(world, position, heading)
+    flat, layout = flatten(world), layout_of(world)
+    registers, change = act(flat, layout, load(flat, 0, layout), action)
+    store(flat, 0, layout, registers)
     return change
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from leaps.base.jit import jit
 from leaps.base.parallel import share
-from leaps.karel.physics import TRUTH, perceive, strides
+from leaps.karel.physics import TRUTH, layout_of, load, perceive
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, WALL, Worlds, flatten
 
 WALL_PLANE = 4
@@ -48,14 +48,9 @@ def planes(worlds: Worlds) -> NDArray[np.uint8]:
 
 @jit
 def _perceptions_range(worlds: Worlds, out: NDArray[np.uint8], first: int, last: int) -> None:
-    width = worlds.ground.shape[2]
-    cells = worlds.ground.shape[1] * width
-    flat, ahead = flatten(worlds), strides(width)
+    flat, layout = flatten(worlds), layout_of(worlds)
     for number in range(first, last):
-        position = number * cells + flat.pose[number * 3] * width + flat.pose[number * 3 + 1]
-        code = perceive(
-            flat.ground, flat.markers, ahead, np.uint64(position), np.uint64(flat.pose[number * 3 + 2])
-        )
+        code = perceive(flat, layout, load(flat, number, layout))
         for perception in range(PERCEPTIONS):
             out[number, perception] = TRUTH[perception, code]
 

@@ -8,80 +8,18 @@ from numpy.typing import NDArray
 from leaps.base.jit import jit
 from leaps.base.parallel import share
 from leaps.base.randomness import seed_stream
-from leaps.karel.executor import Hooks, react_at, value_at
+from leaps.karel.executor import ENGINE
 from leaps.karel.observe import perceptions, planes
-from leaps.karel.physics import MOVED, PICKED, PUT, act, strides
+from leaps.karel.physics import copy_world, layout_of
 from leaps.karel.tasks import TASKS, VARIANTS, KarelTask
 from leaps.karel.tasks.task import Sampler, draw_world
-from leaps.karel.world import EXIT, WALL, Worlds, copy_world, flatten, world_at
+from leaps.karel.world import WALL, Worlds, flatten, world_at
 
 Observation = Literal["grid", "perceptions"]
 Arrays = NDArray[np.uint8]
 
 BLIND_TO_HEADING = frozenset(task.value for task in (*TASKS.values(), *VARIANTS.values()))
 """values that don't ask where Karel faces (a test holds them to that): not asked again after a turn"""
-
-
-@jit
-def _advance_range(
-    worlds: Worlds,
-    starts: Worlds,
-    values: NDArray[np.float64],
-    steps: NDArray[np.int64],
-    actions: NDArray[np.int64],
-    active: NDArray[np.bool_],
-    horizon: int,
-    hooks: Hooks,
-    blind: bool,
-    rewards: NDArray[np.float64],
-    terminated: NDArray[np.bool_],
-    truncated: NDArray[np.bool_],
-    first: int,
-    last: int,
-) -> None:
-    """Do one action in each active world of first..last-1. If blind, a turn can't change the task's value.
-
-    values: the return of each rollout if it ended now.
-    """
-    width = worlds.ground.shape[2]
-    cells = worlds.ground.shape[1] * width
-    flat, ahead = flatten(worlds), strides(width)
-    events, react, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
-    cost = hooks.cost
-    arriving = events | MOVED  # changes that may have brought Karel onto an exit
-    changes = arriving | PICKED | PUT  # those that the task's value may depend on
-    for number in range(first, last):
-        rewards[number] = 0.0
-        terminated[number] = truncated[number] = False
-        if not active[number]:
-            continue
-        row, column = flat.pose[number * 3], flat.pose[number * 3 + 1]
-        faced = np.uint64(flat.pose[number * 3 + 2])
-        base = np.uint64(number * cells)
-        position, heading, change = act(
-            flat.ground,
-            flat.markers,
-            ahead,
-            base + np.uint64(row * width + column),
-            faced,
-            actions[number],
-        )
-        flat.pose[number * 3] = (position - base) // np.uint64(width)
-        flat.pose[number * 3 + 1] = (position - base) % np.uint64(width)
-        flat.pose[number * 3 + 2] = heading
-        steps[number] += 1
-        if change & changes or (heading != faced and not blind) or steps[number] == 1 or cost > 0.0:
-            world = world_at(worlds, number)
-            if change & events:
-                terminated[number] = react(world, change, row, column)
-                # The task may have moved Karel.
-                position = base + np.uint64(flat.pose[number * 3] * width + flat.pose[number * 3 + 1])
-            if change & arriving and flat.ground[position] == EXIT:
-                terminated[number] = True
-            worth = value(world, world_at(starts, number)) - cost * steps[number]
-            rewards[number] = worth - values[number]
-            values[number] = worth
-        truncated[number] = steps[number] >= horizon and not terminated[number]
 
 
 @jit
@@ -100,14 +38,14 @@ def _renew_range(
 ) -> None:
     """Draw a new initial state into each wanted world of first..last-1."""
     source, target = flatten(worlds), flatten(starts)
-    cells, memory = worlds.ground.shape[1] * worlds.ground.shape[2], worlds.memory.shape[1]
+    layout = layout_of(worlds)
     for number in range(first, last):
         if wanted[number]:
             world = world_at(worlds, number)
             # What a task doesn't draw is 0, as in `Task.worlds`, and not what the last episode left there.
             world.ground[:], world.markers[:], world.pose[:], world.memory[:] = 0, 0, 0, 0
             draw_world(sampler, streams[number : number + 1], world, bits, seen_share)
-            copy_world(source, number, target, number, cells, memory)
+            copy_world(source, number, target, number, layout)
             values[number] = 0.0
             steps[number] = 0
 
@@ -183,32 +121,20 @@ class Simulation:
         self, actions: NDArray[np.int64], active: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
         """Do one action in each active world: rewards, terminated, truncated."""
-        rewards = np.empty(self.count)
-        terminated = np.empty(self.count, np.bool_)
-        truncated = np.empty(self.count, np.bool_)
-        share(
-            lambda first, last: _advance_range(
-                self.worlds,
-                self.starts,
-                self.values,
-                self.steps,
-                actions,
-                active,
-                self.horizon,
-                self.task.hooks,
-                self._blind,
-                rewards,
-                terminated,
-                truncated,
-                first,
-                last,
-            ),
-            self.count,
-            grain=1024,
+        found = ENGINE.advance(
+            self.worlds,
+            self.starts,
+            self.values,
+            self.steps,
+            actions,
+            active,
+            self.horizon,
+            self.task.hooks,
+            coarse=self._blind,
         )
         if self._looked_at and np.isnan(self.values).any():  # a world that can't be played in any more
             self.task.check_values(self.values)
-        return rewards, terminated, truncated
+        return found
 
     def observe(self, observation: Observation) -> Arrays:
         return planes(self.worlds) if observation == "grid" else perceptions(self.worlds)

@@ -172,6 +172,10 @@ class Worlds(NamedTuple):
     def clone(self) -> "Worlds":
         return Worlds(self.ground.copy(), self.markers.copy(), self.pose.copy(), self.memory.copy())
 
+    def room(self, count: int) -> "Worlds":
+        """Make room for worlds of the same kind."""
+        return Worlds.empty(count, self.size, self.memory.shape[1])
+
     def take(self, indices: NDArray[np.integer] | slice) -> "Worlds":
         """Some of the worlds, in the order given."""
         return Worlds(
@@ -238,9 +242,7 @@ def _copy(source: NDArray[Any], read: int, target: NDArray[Any], write: int, cou
 
 
 @inlined
-def copy_world(
-    source: FlatWorlds, read: int, target: FlatWorlds, write: int, cells: int, memory: int
-) -> None:
+def copy_flat(source: FlatWorlds, read: int, target: FlatWorlds, write: int, cells: Any, memory: Any) -> None:
     """Overwrite world `write` of `target` with world `read` of `source`."""
     _copy(source.ground, read * cells, target.ground, write * cells, cells)
     _copy(source.markers, read * cells, target.markers, write * cells, cells)
@@ -265,21 +267,6 @@ def same_state(one: FlatWorlds, other: FlatWorlds) -> bool:
         and _equal(one.markers, other.markers)
         and _equal(one.ground, other.ground)
     )
-
-
-@inlined
-def flat_pose(world: World) -> tuple[np.uint64, np.uint64]:
-    """Karel's position in the flat grid, and heading."""
-    return np.uint64(world.pose[0] * world.ground.shape[1] + world.pose[1]), np.uint64(world.pose[2])
-
-
-@inlined
-def set_pose(world: World, position: np.uint64, heading: np.uint64) -> None:
-    """Put Karel on a cell of the flat grid."""
-    width = np.uint64(world.ground.shape[1])
-    world.pose[0] = position // width
-    world.pose[1] = position % width
-    world.pose[2] = heading
 
 
 @jit

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
+from leaps.compiled.kernels import Hooks
 from leaps.domain import Outcome
 from leaps.dsl.interpreter import CallLimitError, Calls, Conditional, StuckError, actions_of
 from leaps.dsl.syntax import Block, Program, blocks, head_tokens, walk
-from leaps.karel.executor import Hooks, no_task, react_at, run, value_at
-from leaps.karel.physics import CODES, TRUTH, act, perceive, strides
+from leaps.karel.executor import ENGINE, no_task, run
+from leaps.karel.physics import CODES, TRUTH, layout_of, load, perceive, react_at, store, value_at
 from leaps.karel.tasks import KarelTask
-from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World, Worlds, flat_pose, set_pose
+from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World, Worlds, flatten, world_at
 from leaps.studio.requests import WORLDS, Fields, RequestError, fitting, playable
 from leaps.studio.scoring import OUTCOMES
 from leaps.studio.spans import Reading, kind_of, read
@@ -185,14 +186,17 @@ def record(world: World, actions: NDArray[np.uint8], hooks: Hooks | None) -> Rec
     codes = np.empty(count + 1, np.uint8)
     called = hooks or no_task()
     changes = _record_all(
-        world.clone(), world.clone(), np.ascontiguousarray(actions), called, pose, value, codes
+        Worlds.stack([world]), world.clone(), np.ascontiguousarray(actions), called, pose, value, codes
     )
     return Recording(pose, value, codes, changes)
 
 
+do = ENGINE.step
+
+
 @jit
 def _record_all(
-    world: World,
+    worlds: Worlds,
     start: World,
     actions: NDArray[np.uint8],
     hooks: Hooks,
@@ -200,26 +204,25 @@ def _record_all(
     values: NDArray[np.float64],
     codes: NDArray[np.uint8],
 ) -> NDArray[np.int64]:
+    world = world_at(worlds, 0)
     height, width = world.ground.shape
-    ground, markers = world.ground.reshape(-1), world.markers.reshape(-1)
+    flat, layout = flatten(worlds), layout_of(worlds)
+    ground, markers = flat.ground, flat.markers
     known = np.empty(height * width, np.int64)
     for cell in range(height * width):
         known[cell] = BECAME_WALL if ground[cell] == WALL else np.int64(markers[cell])
-    ahead = strides(width)
     react, value = react_at(hooks.react), value_at(hooks.value)
     changes = np.empty((64, 4), np.int64)
     changed = 0
-    position, heading = flat_pose(world)
+    registers = load(flat, 0, layout)
     for step in range(len(actions)):
-        codes[step] = perceive(ground, markers, ahead, position, heading)
-        before = np.int64(position)
-        position, heading, change = act(ground, markers, ahead, position, heading, actions[step])
-        set_pose(world, position, heading)
+        codes[step] = perceive(flat, layout, registers)
+        before = np.int64(registers[0])
+        registers, change, _ = do(flat, worlds, 0, layout, registers, actions[step], hooks.events, react)
+        store(flat, 0, layout, registers)
         # An action changes no cell but the one that Karel stands on; a task may change any.
         first, last = before, before + 1
         if change & hooks.events:
-            react(world, change, before // width, before % width)
-            position, heading = flat_pose(world)  # the task may have moved or turned Karel
             first, last = np.int64(0), np.int64(height * width)
         for cell in range(first, last):
             now = BECAME_WALL if ground[cell] == WALL else np.int64(markers[cell])
@@ -234,7 +237,7 @@ def _record_all(
                 changed += 1
         pose[step, 0], pose[step, 1], pose[step, 2] = world.pose[0], world.pose[1], world.pose[2]
         values[step] = value(world, start) - hooks.cost * (step + 1)
-    codes[len(actions)] = perceive(ground, markers, ahead, position, heading)
+    codes[len(actions)] = perceive(flat, layout, registers)
     return changes[:changed].copy()
 
 

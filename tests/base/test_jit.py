@@ -10,7 +10,7 @@ from numba import types
 
 import leaps
 from leaps.base.jit import address_of, is_ours, jit
-from leaps.karel.executor import VALUE_TYPE
+from leaps.karel.physics import VALUE_TYPE
 from leaps.karel.tasks.flaws import guarded_value
 from leaps.karel.world import World, clear
 
@@ -38,8 +38,9 @@ import json
 from leaps.baselines.skills import _decode_range as baselines
 from leaps.dsl.compiler import accepted_length as dsl
 from leaps.embedding.fast_decoder import _decode_range as embedding
-from leaps.karel.executor import _run_range as karel
+from leaps.karel.executor import ENGINE
 from leaps.karel.tasks.maze import carve as tasks
+karel = ENGINE._run_range
 kernels = {"dsl": dsl, "karel": karel, "tasks": tasks, "embedding": embedding, "baselines": baselines}
 print(json.dumps({name: repr(kernel._cache._cache_file._source_stamp) for name, kernel in kernels.items()}))
 """

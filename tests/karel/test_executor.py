@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from leaps.base import parallel
+from leaps.compiled.engine import LONGEST
 from leaps.domain import NO_ACTION, Outcome, Rollouts
 from leaps.dsl.compiler import HALT, OPERATION
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, Program, Repeat, While, tokens_of, walk
 from leaps.dsl.text import build, parse
 from leaps.karel.env import KarelEnv
-from leaps.karel.executor import LONGEST, replay, run
+from leaps.karel.executor import replay, run
 from leaps.karel.interpreter import play
 from leaps.karel.physics import MOVED, PICKED, PUT
 from leaps.karel.tasks import TASKS, KarelTask

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.compiled.kernels import Hooks
 from leaps.domain import NO_ACTION
 from leaps.dsl.compiler import Compiled
 from leaps.karel.draw.grid import Cell
-from leaps.karel.executor import Hooks, replay, run
+from leaps.karel.executor import replay, run
 from leaps.karel.world import LANGUAGE, World, Worlds
 
 _CHUNK = 256

@@ -22,13 +22,15 @@ from numpy.typing import NDArray
 from leaps.base.jit import address_of, function_at, is_ours, jit
 from leaps.base.parallel import share
 from leaps.base.randomness import Stream, scramble, seed_stream
+from leaps.compiled.engine import GRAIN, LONGEST
+from leaps.compiled.kernels import Hooks
 from leaps.domain import LIMIT, SHARE, Domain, Programs, Rollouts, States, size_text
 from leaps.dsl.compiler import Compiled, check_calls
 from leaps.dsl.interpreter import Course
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
-from leaps.karel.executor import GRAIN, LONGEST, REACT_TYPE, VALUE_TYPE, Hooks, run
-from leaps.karel.physics import EVENTS
+from leaps.karel.executor import run
+from leaps.karel.physics import EVENTS, REACT_TYPE, VALUE_TYPE
 from leaps.karel.tasks.flaws import SOUND, find_flaw, flaw_of, guarded_reaction, guarded_value
 from leaps.karel.tasks.scene import KarelScene
 from leaps.karel.world import KAREL, LANGUAGE, WORLD_TYPE, World, Worlds, world_at

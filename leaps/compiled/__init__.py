@@ -1,0 +1,10 @@
+"""Compiled domains: from the rules of a world to everything that runs programs in it.
+
+The author of a domain writes `perceive(world)` and `act(world, action)` for numba. The executor, the worlds
+that step together and the record of a rollout are generated from them, so that a step is written once.
+
+- `rules`: what a domain has to provide.
+- `kernels`: the loops, written for any domain.
+- `engine`: the loops of one domain, and what calls them.
+- `plain`: rules for worlds of cells and numbers, from `perceive` and `act` alone.
+"""

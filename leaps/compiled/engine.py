@@ -1,0 +1,190 @@
+"""The loops of one compiled domain, and what calls them."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.base.jit import specialized
+from leaps.base.parallel import share
+from leaps.compiled import kernels, rules
+from leaps.compiled.kernels import Hooks
+from leaps.domain import NO_ACTION, Rollouts
+from leaps.dsl.compiler import Compiled
+
+NAMES = tuple(name for name in vars(rules) if not name.startswith("_") and name not in ("Any", "np"))
+"""what a domain provides"""
+LONGEST = np.iinfo(np.int32).max
+"""actions that a rollout may take: `Rollouts.steps` has no room for more"""
+GRAIN = 256
+"""rollouts that are worth a thread of their own, if nothing is known of how long they are"""
+
+
+def check_horizon(horizon: int) -> None:
+    """Refuse a horizon that `Rollouts` has no room for."""
+    if not 0 <= horizon <= LONGEST:
+        raise ValueError(f"a horizon is 0 to {LONGEST:,}, found {horizon:,}")
+
+
+class Engine:
+    """Everything that runs programs in the worlds of one domain, made from its rules."""
+
+    def __init__(self, domain: Any, home: str) -> None:
+        """domain: a module, or whatever else has all of `leaps.compiled.rules`. home: its file."""
+        if missing := [name for name in NAMES if not hasattr(domain, name)]:
+            raise ValueError(f"{home}: expected all of leaps.compiled.rules, found no {', '.join(missing)}")
+        names = {name: getattr(domain, name) for name in NAMES}
+        self._layout_of = domain.layout_of
+        names["code_of"] = specialized(kernels.code_of, names, home, inline="always")
+        self.step = names["step"] = specialized(kernels.step, names, home, inline="always")
+        """for a loop of the domain's own; see `kernels.step`"""
+        # Without references to count, which would take longer than the work; so loops can't make arrays.
+        self._run_range = specialized(kernels.run_range, names, home, _nrt=False)
+        self._replay_range = specialized(kernels.replay_range, names, home, _nrt=False)
+        self._advance_range = specialized(kernels.advance_range, names, home, _nrt=False)
+
+    def run(
+        self,
+        compiled: Compiled,
+        worlds: Any,
+        horizon: int,
+        hooks: Hooks,
+        *,
+        own_worlds: bool = False,
+        needed: NDArray[np.float64] | None = None,
+        want_actions: bool = False,
+        want_final: bool = False,
+        want_used: bool = False,
+        want_returns: bool = True,
+        grain: int = GRAIN,
+    ) -> Rollouts:
+        """Run every program in every world. Returns are what the task's hooks pay at the end.
+
+        With `own_worlds` each program has its own: the first as many as go round, and so on. The worlds given
+        are not changed. needed: [worlds] what a program must have earned by the end of each world, all in
+        all; one that hasn't is given up, and its returns beyond are 0.
+        """
+        if (compiled.entry < 0).any():
+            raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
+        check_horizon(horizon)
+        if own_worlds and worlds.count % max(compiled.count, 1):
+            raise ValueError(
+                f"{worlds.count} worlds can't be shared out evenly among {compiled.count} programs"
+            )
+        shape = (
+            compiled.count,
+            worlds.count // max(compiled.count, 1) if own_worlds else worlds.count,
+        )
+        if needed is not None and (not want_returns or needed.shape != shape[1:]):
+            raise ValueError(f"needed: expected a task, and a number for each of {shape[1]} worlds")
+        if want_used and compiled.branches.size:
+            raise ValueError(
+                "expected programs compiled without branches, if the entries looked up are wanted"
+            )
+        outcome = np.zeros(shape, np.uint8)
+        steps = np.zeros(shape, np.int32)
+        returns = np.zeros(shape if want_returns else (0, 0), np.float64)
+        actions = np.full((*shape, horizon if want_actions else 0), NO_ACTION, np.uint8)
+        covered = np.empty(shape if compiled.branches.size else (0, 0), np.uint64)
+        used = np.zeros(len(compiled.table) if want_used else 0, np.bool_)
+        tried = np.zeros(0 if needed is None else shape[0], np.int64)
+        final = worlds.room(shape[0] * shape[1] if want_final else 0)
+        calls, run_range = compiled.calls, self._run_range
+        least = np.zeros(0) if needed is None else needed
+        # What a program has earned or used is for one thread to say.
+        whole = max(shape[1], 1) if want_used or needed is not None else 1
+        layout, deepest = self._layout_of(worlds), int(np.diff(compiled.start).max(initial=1))
+        share(
+            lambda first, last: run_range(
+                compiled,
+                calls,
+                worlds,
+                layout,
+                worlds.room(1),
+                worlds.room(1),
+                np.zeros(deepest, np.int64),
+                np.zeros(deepest, np.int64),
+                horizon,
+                hooks,
+                outcome,
+                steps,
+                returns,
+                actions,
+                covered,
+                used,
+                least,
+                tried,
+                final,
+                own_worlds,
+                first * whole,
+                last * whole,
+            ),
+            shape[0] * shape[1] // whole,
+            grain=-(-grain // whole),
+        )
+        return Rollouts(
+            outcome,
+            steps,
+            returns if want_returns else None,
+            actions if want_actions else None,
+            covered if compiled.branches.size else None,
+            used if want_used else None,
+            None if needed is None else tried,
+            final if want_final else None,
+        )
+
+    def replay(self, worlds: Any, actions: NDArray[np.uint8], hooks: Hooks) -> Any:
+        """Do the actions [worlds, horizon] again, and return every state: `horizon + 1` per world, in order.
+
+        After the last action of a rollout its last state is repeated.
+        """
+        if len(actions) != worlds.count:
+            raise ValueError(
+                f"expected a row of actions per world, found {len(actions)} rows, {worlds.count} worlds"
+            )
+        states = worlds.room(worlds.count * (actions.shape[1] + 1))
+        self._replay_range(
+            worlds, self._layout_of(worlds), worlds.room(1), np.ascontiguousarray(actions), hooks, states
+        )
+        return states
+
+    def advance(
+        self,
+        worlds: Any,
+        starts: Any,
+        values: NDArray[np.float64],
+        steps: NDArray[np.int64],
+        actions: NDArray[np.int64],
+        active: NDArray[np.bool_],
+        horizon: int,
+        hooks: Hooks,
+        *,
+        coarse: bool = False,
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Do one action in each active world: rewards, terminated, truncated; see `kernels.advance_range`."""
+        count = len(steps)
+        rewards = np.empty(count)
+        terminated, truncated = np.empty(count, np.bool_), np.empty(count, np.bool_)
+        advance_range, layout = self._advance_range, self._layout_of(worlds)
+        share(
+            lambda first, last: advance_range(
+                worlds,
+                layout,
+                starts,
+                values,
+                steps,
+                actions,
+                active,
+                horizon,
+                hooks,
+                coarse,
+                rewards,
+                terminated,
+                truncated,
+                first,
+                last,
+            ),
+            count,
+            grain=1024,
+        )
+        return rewards, terminated, truncated
