@@ -33,8 +33,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).parents[1]
 LAYERS = ("base", "dsl", "compiled", "karel", "karel/tasks", "embedding")
 """folders whose kernels others call; each may import those before it, and whatever is in none of them, all"""
-OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""what all kernels are compiled with"""
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": True}
+"""what all kernels are compiled with. (_nrt, the counting of references to arrays, is said each time: a function
+that is not told takes it from the first that calls it, keeps it in the cache, and breaks all that count.)"""
 
 
 def is_ours(function: Callable[..., Any]) -> bool:
@@ -82,11 +83,14 @@ def inlined(function: F) -> F:
     return jit(function, inline="always")
 
 
-def specialized(function: F, names: Mapping[str, Any], home: str, **options: Any) -> F:
+def specialized(
+    function: F, names: Mapping[str, Any], home: str, *, inline: bool = False, counted: bool = True
+) -> F:
     """Compile a copy of `function` in which global names stand for something else, on first call.
 
     numba takes functions as arguments only at a cost for every call. Globals are compiled in. home: the file
-    that the copy belongs to, with a cache of its own if that file comes with the package.
+    that the copy belongs to, with a cache of its own if that file comes with the package. counted: whether
+    references to arrays are counted, without which no array can be made, and loops with many are faster.
     """
     file = Path(home)
     copy = FunctionType(
@@ -94,9 +98,10 @@ def specialized(function: F, names: Mapping[str, Any], home: str, **options: Any
     )
     copy.__qualname__ = f"{file.parent.name}.{file.stem}.{function.__name__}"
     copy.__module__ = function.__module__
+    options = OPTIONS | {"_nrt": counted, "inline": "always" if inline else "never"}
     if not file.is_relative_to(PACKAGE):
-        return cast(F, numba.njit(**OPTIONS, **options)(copy))
-    return cast(F, _with_stamp(numba.njit(cache=True, **OPTIONS, **options)(copy), file))
+        return cast(F, numba.njit(**options)(copy))
+    return cast(F, _with_stamp(numba.njit(cache=True, **options)(copy), file))
 
 
 @cache

@@ -35,13 +35,13 @@ class Engine:
             raise ValueError(f"{home}: expected all of leaps.compiled.rules, found no {', '.join(missing)}")
         names = {name: getattr(domain, name) for name in NAMES}
         self._layout_of = domain.layout_of
-        names["code_of"] = specialized(kernels.code_of, names, home, inline="always")
-        self.step = names["step"] = specialized(kernels.step, names, home, inline="always")
+        names["code_of"] = specialized(kernels.code_of, names, home, inline=True)
+        self.step = names["step"] = specialized(kernels.step, names, home, inline=True)
         """for a loop of the domain's own; see `kernels.step`"""
-        # Without references to count, which would take longer than the work; so loops can't make arrays.
-        self._run_range = specialized(kernels.run_range, names, home, _nrt=False)
-        self._replay_range = specialized(kernels.replay_range, names, home, _nrt=False)
-        self._advance_range = specialized(kernels.advance_range, names, home, _nrt=False)
+        # To count references would take longer than the work.
+        self._run_range = specialized(kernels.run_range, names, home, counted=False)
+        self._replay_range = specialized(kernels.replay_range, names, home, counted=False)
+        self._advance_range = specialized(kernels.advance_range, names, home, counted=False)
 
     def run(
         self,

@@ -71,8 +71,8 @@ def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(package: Path
     assert output_of(HEADING, package) == "2"  # from the cache
     change(
         package / "karel" / "physics.py",
-        "return position, (heading + _ONE) & _THREE, TURNED",
-        "return position, heading, TURNED",
+        "return (position, (heading + _ONE) & _THREE), TURNED",
+        "return registers, TURNED",
     )
     assert output_of(HEADING, package) == "1"
 
@@ -88,6 +88,28 @@ def test_a_kernel_of_another_decorator_is_compiled_again_too(package: Path) -> N
         "return np.float32(0.0)",
     )
     assert output_of(SKILL_STATE, package) == "0.0"
+
+
+def test_a_function_counts_references_whoever_calls_it_first(package: Path) -> None:
+    """Loops that count none call functions that others call, too."""
+    code = """
+import sys
+from leaps.base.jit import jit
+from leaps.karel.executor import run
+from leaps.karel.world import KAREL, flatten, random_worlds
+worlds = random_worlds(2, 0)
+run(KAREL.compile("DEF run m( turnRight m)"), worlds, 9)
+@jit
+def look(worlds, times):
+    total = 0
+    for _ in range(times):
+        total += flatten(worlds).pose[0]
+    return total
+before = [sys.getrefcount(array) for array in worlds]
+look(worlds, 100)
+print(before == [sys.getrefcount(array) for array in worlds])
+"""
+    assert output_of(code, package) == "True"
 
 
 def test_a_kernel_is_kept_when_only_layers_above_it_have_changed(package: Path) -> None:
