@@ -178,9 +178,7 @@ def print_files(chosen: "Experiment", files: list[Path]) -> None:
     for file in files:
         out.print(f"  {file}", markup=False, soft_wrap=True)
     if files:
-        out.print(
-            "`leaps report` shows them in docs/reproduction.md and .html; quick ones with --quick --out DIR"
-        )
+        out.print("`leaps report` shows them in docs/reproduction.md; quick ones with --quick --out DIR")
 
 
 def print_table(chosen: "Experiment", rows: "Rows") -> None:

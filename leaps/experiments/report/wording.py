@@ -1,4 +1,4 @@
-"""Numbers and sentences as all forms of a report write them."""
+"""Numbers and sentences as a report writes them."""
 
 from leaps.experiments.paper import Reported
 from leaps.experiments.report.comparison import BETTER, WORSE, Summary
@@ -25,7 +25,6 @@ SUMMARY_LEGEND = (
     "stratified by column. The two means are over the columns that have both numbers."
 )
 SUMMARY_HEAD = ("", "interquartile mean", "95 % interval", "runs", "mean", "reported", "entry by entry")
-CHART_LABEL = "here and as reported; the table has the same numbers"
 CHART_LEGEND = (
     "Dots are means of this project with 95 % intervals over seeds; diamonds are reported means with their "
     "standard deviations."

@@ -75,9 +75,8 @@ def test_budget_pictures_are_files_of_the_report(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     keep_curve(store, "leaps+", "maze", 0, 5)
     documents = {one.file.name: one for one in documents_of(gather(store), tmp_path)}
-    assert {"budget-evaluations.svg", "budget-profiles.png"} <= set(documents)
+    assert {"budget-evaluations.svg", "budget-profiles.svg"} <= set(documents)
     assert b"](figures/budget-rollouts-all.svg)" in documents["reproduction.md"].content
-    assert b"budget-profiles: performance profiles" in documents["reproduction.html"].content
 
 
 def test_unseen_changes_are_against_table_3_and_against_the_seen(tmp_path: Path) -> None:
