@@ -93,7 +93,7 @@ class NaiveTrainer:
 
     @property
     def _parsed(self) -> Program:
-        return parse(" ".join(LANGUAGE.decode(self.program)), LANGUAGE)
+        return parse(LANGUAGE.text(self.program), LANGUAGE)
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:  # noqa: ARG002  all is in the result
         text = to_indented(self._parsed)

@@ -22,13 +22,18 @@ from leaps.search.cem import CEMConfig
 from leaps.search.reconstruct import PAPER, PLUS, TEST_PROGRAMS, reconstruct
 
 
-def interpolate(space: Space, start: str, end: str, steps: int) -> list[str]:
-    """Decode `steps` points on the line between two programs, and the two ends (the paper's two tables)."""
+def line_between(space: Space, start: str, end: str, steps: int) -> NDArray[np.float32]:
+    """[steps + 2, dimensions] points on the line between two programs, the two ends included."""
     if steps < 1:
         raise ValueError(f"steps must be at least 1, found {steps}")
     first, last = space.encode([start, end])
-    shares = np.linspace(0, 1, steps + 2, dtype=np.float32)[:, None]
-    return [space.text(tokens) for tokens in space.decode(first + shares * (last - first))]
+    fractions = np.linspace(0, 1, steps + 2, dtype=np.float32)[:, None]
+    return np.asarray(first + fractions * (last - first))
+
+
+def interpolate(space: Space, start: str, end: str, steps: int) -> list[str]:
+    """Decode `steps` points on the line between two programs, and the two ends (the paper's two tables)."""
+    return [space.text(tokens) for tokens in space.decode(line_between(space, start, end, steps))]
 
 
 NEIGHBOURS = 10
@@ -264,7 +269,7 @@ class SearchJudge:
     def __init__(self, data: Dataset, config: TrainConfig) -> None:
         rows = data.tokens[data.split("validation")]
         branching = np.isin(LANGUAGE.kinds[rows], CONDITIONS).any(axis=1)
-        self.programs = [" ".join(LANGUAGE.decode(row)) for row in rows[branching][: config.search_programs]]
+        self.programs = [LANGUAGE.text(row) for row in rows[branching][: config.search_programs]]
         if len(self.programs) < config.search_programs:
             raise ValueError(
                 f"search_programs={config.search_programs}, but the validation split has only "

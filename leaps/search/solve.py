@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.seeds import CHECK_SEEDS, SEARCH_SEEDS, SPAN
 from leaps.domain import Episodes, Size, Task, size_text
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.syntax import Program
@@ -30,9 +31,6 @@ UNSEEN_ELSEWHERE = 100
 SHORTLIST = 16
 """programs that the final one is chosen from"""
 
-# Worlds come from a seed; those of the search, of its checks and of the final judgement never meet.
-MOST_SEEDS = 2**40
-_SEARCH, _CHECK = MOST_SEEDS, 2 * MOST_SEEDS
 
 
 @dataclass(frozen=True)
@@ -80,7 +78,7 @@ class SolveConfig:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ValueError(f"{name} must be at least {least}, found {value}")
-        for name, most in (("seed", MOST_SEEDS - 1), ("max_length", LONGEST)):
+        for name, most in (("seed", SPAN - 1), ("max_length", LONGEST)):
             if getattr(self, name) > most:
                 raise ValueError(f"{name} must be at most {most}, found {getattr(self, name)}")
 
@@ -205,7 +203,7 @@ class Run:
                 f"{size_text(self.sizes[0])}; found {also}"
             )
         count = config.worlds or self.method.worlds
-        first, *others = (self.task.worlds(count, _SEARCH + config.seed, size) for size in self.sizes)
+        first, *others = (self.task.worlds(count, SEARCH_SEEDS + config.seed, size) for size in self.sizes)
         self.objective = Objective(self.task, first, tuple(others))
         self.origin = None if config.origin is None else self.domain.read(self.domain.parse(config.origin))
         self.search = self.method.build(
@@ -228,7 +226,7 @@ class Run:
         """evaluations after which each program of the shortlist was first scored"""
         self.history: list[dict[str, Any]] = []
         self.solved = False
-        self.trial = Trial(self.task, _CHECK + config.seed, self.sizes)
+        self.trial = Trial(self.task, CHECK_SEEDS + config.seed, self.sizes)
         self._asked = 0
         """evaluations that the search asked for; checks depend on them"""
         self._next_check = CHECK_EVERY

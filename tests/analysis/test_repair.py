@@ -122,7 +122,7 @@ def test_all_that_is_tried_and_found_is_within_the_edits(task: str, edits: int) 
     found = repair(origin, task, edits, look, budget=300)
     rows = [np.frombuffer(row, np.uint8) for row in tried]
     assert len(rows) > 50
-    programs = [" ".join(LANGUAGE.decode(row)) for row in rows]
+    programs = [LANGUAGE.text(row) for row in rows]
     programs += [found.program, found.solution.found, *(row["program"] for row in found.solution.history)]
     assert max(distance(found.original, program) for program in programs) == edits
     assert found.edits == distance(found.original, found.program)

@@ -66,7 +66,7 @@ def test_every_program_is_valid_and_fits(max_length: int) -> None:
     for program in programs:
         length = int((program != LANGUAGE.pad).sum())
         assert (program[length:] == LANGUAGE.pad).all()
-        KAREL.compile(" ".join(LANGUAGE.decode(program)))  # says what is wrong, if anything is
+        KAREL.compile(LANGUAGE.text(program))  # says what is wrong, if anything is
 
 
 def test_programs_of_many_lengths_are_written() -> None:

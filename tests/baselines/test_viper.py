@@ -310,11 +310,12 @@ def test_only_worlds_whose_episode_goes_on_are_learned_from() -> None:
     """Every state of the corridor is one step of a walk of 2 to 5."""
     teacher = Scripted()
     trainer = VIPERTrainer(CORRIDOR, teacher, VIPERConfig(worlds=200, iterations=1, validation=1))
-    worlds = CORRIDOR.worlds(200, viper.WORLD_SEEDS)
+    worlds = CORRIDOR.worlds(200, viper.VIPER_SEEDS)
     trainer.step()
     walked = int((6 - worlds.pose[:, 1]).sum())
     assert trainer.counts.sum() == walked
-    assert trainer.steps == walked + int((6 - CORRIDOR.worlds(1, viper.VALIDATION_SEEDS).pose[:, 1]).sum())
+    validation = CORRIDOR.worlds(1, viper.VIPER_VALIDATION_SEEDS)
+    assert trainer.steps == walked + int((6 - validation.pose[:, 1]).sum())
     assert teacher.begun == [200]
 
 

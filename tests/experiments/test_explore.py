@@ -560,7 +560,7 @@ def test_a_search_judge_gives_the_same_space_the_same_score() -> None:
 def test_a_search_judge_looks_for_validation_programs_with_a_loop_or_conditional() -> None:
     data = judged_data()
     judge = SearchJudge(data, TrainConfig(search_programs=3))
-    validation = [" ".join(LANGUAGE.decode(row)) for row in data.tokens[data.split("validation")]]
+    validation = [LANGUAGE.text(row) for row in data.tokens[data.split("validation")]]
     branching = [text for text in validation if "WHILE" in text or "IF" in text]
     assert judge.programs == branching[:3]
     assert judge.programs != validation[:3]

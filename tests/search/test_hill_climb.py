@@ -155,7 +155,7 @@ def test_it_climbs_to_the_top(seed: int) -> None:
         if scores.max() == 6:
             break
         search.tell(scores)
-    assert tokens_of(parse(" ".join(LANGUAGE.decode(best)), LANGUAGE)).count("putMarker") == 6
+    assert tokens_of(parse(LANGUAGE.text(best), LANGUAGE)).count("putMarker") == 6
 
 
 def test_a_climb_only_rises() -> None:

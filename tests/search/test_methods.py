@@ -161,7 +161,7 @@ def test_an_unknown_method_is_refused_with_those_there_are() -> None:
 
 def test_climbs_begin_at_programs_of_the_space_that_do_something() -> None:
     programs = built("ladder").ask()
-    texts = {" ".join(LANGUAGE.decode(program)) for program in programs}
+    texts = {LANGUAGE.text(program) for program in programs}
     assert len(texts) > len(programs) / 2
     assert all(parse(text, LANGUAGE) for text in texts)
 

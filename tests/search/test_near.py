@@ -36,7 +36,7 @@ def tree_of(row: NDArray[np.uint8]) -> Program:
 
 
 def text_of(row: NDArray[np.uint8]) -> str:
-    return " ".join(LANGUAGE.decode(row))
+    return LANGUAGE.text(row)
 
 
 def row_of(program: str, length: int) -> NDArray[np.uint8]:

@@ -346,7 +346,7 @@ def test_the_history_has_every_program_that_was_the_best() -> None:
     best: list[tuple[str, float]] = []
 
     def look(step: Step) -> None:
-        best.append((" ".join(LANGUAGE.decode(step.program)), step.best_so_far))
+        best.append((LANGUAGE.text(step.program), step.best_so_far))
 
     for seed in range(5):
         best.clear()
@@ -429,7 +429,7 @@ def test_a_value_that_turns_nan_is_reported_with_the_best_program_so_far() -> No
         solve(task, "hc", listener=lambda step: best.append(step.program))
     assert best
     named = str(error.value).partition("best program before that: ")[2]
-    assert named == " ".join(LANGUAGE.decode(best[-1]))
+    assert named == LANGUAGE.text(best[-1])
     assert parse(named, LANGUAGE)
 
 
