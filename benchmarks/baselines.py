@@ -15,7 +15,7 @@ from benchmarks.timing import best
 from leaps.base.memory import keep_what_is_freed
 from leaps.baselines import hrl, networks, ppo
 from leaps.baselines.lookup import cell_codes, number
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 from leaps.tasks import get
 
 STEPS = 2_000_000
@@ -58,7 +58,7 @@ def step_by_step() -> Iterator[None]:
 
 def minutes(method: str, task: str) -> float:
     """What a training of 2 million steps takes at the pace of its first iterations, but the very first."""
-    config = (ppo.PAPER_ABS if method == "drl-abs" else ppo.PAPER)[task]
+    config = (ppo.PAPER_PPO_ABS if method == "drl-abs" else ppo.PAPER_PPO)[task]
     trainer = ppo.PPOTrainer(method, get(task), config)
     trainer.step()
     begin, before = time.perf_counter(), trainer.steps
@@ -118,7 +118,7 @@ def batch(task: str) -> Batch:
 
 def updates(device: str) -> tuple[float, float]:
     """Seconds of an update of HRL on TopOff, and of the library's of the same networks and memory."""
-    trainer = hrl.HRLTrainer("hrl", get("top-off"), hrl.PAPER["top-off"], device=device)
+    trainer = hrl.HRLTrainer("hrl", get("top-off"), hrl.PAPER_HRL["top-off"], device=device)
     while trainer.decisions < 2 * trainer.config.random:
         trainer.step()
 
@@ -136,7 +136,7 @@ def updates(device: str) -> tuple[float, float]:
 def main() -> None:
     say = Console().print
     with one_core():
-        for task in sys.argv[1:] or PAPER:
+        for task in sys.argv[1:] or PAPER_TASKS:
             with convolved():
                 slow = minutes("drl", task)
             say(f"{task}: drl {minutes('drl', task):.1f} min, convolved {slow:.1f}; ", end="")

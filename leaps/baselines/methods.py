@@ -155,7 +155,7 @@ def _transfer(config: BaselineConfig, options: Options) -> Trainer:
 
 def _naive(config: BaselineConfig, options: Options) -> Trainer:
     _needs_no_origin(config, options)
-    paper = naive.PAPER | naive.PAPER_TESTS
+    paper = naive.PAPER_NAIVE | naive.PAPER_NAIVE_TESTS
     settings = replace(_best_for(config.task, paper, NaiveConfig()), steps=config.steps)
     return NaiveTrainer(
         changed(settings, options.changes), config.task, config.seed, config.size, options.device
@@ -181,7 +181,7 @@ def _viper(config: BaselineConfig, options: Options) -> Trainer:
     # While the tree acts, the teacher's last action would not be the one that was done.
     if not isinstance(teacher, NeuralPolicy) or isinstance(teacher, LastActionPolicy):
         raise ValueError(f"viper imitates drl, drl-fcn or drl-abs; {options.origin} holds something else")
-    settings = changed(_best_for(config.task, viper.PAPER, VIPERConfig()), options.changes)
+    settings = changed(_best_for(config.task, viper.PAPER_VIPER, VIPERConfig()), options.changes)
     teacher_name = named(read_about(options.origin / POLICY_FILE))
     return VIPERTrainer(task, teacher, settings, config.seed, config.size, teacher_name)
 
@@ -193,19 +193,19 @@ def _needs_no_origin(config: BaselineConfig, options: Options) -> None:
         )
 
 
-METHODS = {
-    "drl": Method("PPO on the grid, through two convolutions", lambda c, o: _ppo(c, o, ppo.PAPER)),
+BASELINES = {
+    "drl": Method("PPO on the grid, through two convolutions", lambda c, o: _ppo(c, o, ppo.PAPER_PPO)),
     "drl-fcn": Method(
-        "PPO on the grid, through convolutions that take any size", lambda c, o: _ppo(c, o, ppo.PAPER)
+        "PPO on the grid, through convolutions that take any size", lambda c, o: _ppo(c, o, ppo.PAPER_PPO)
     ),
-    "drl-abs": Method("PPO with a memory on Karel's perceptions", lambda c, o: _ppo(c, o, ppo.PAPER_ABS)),
+    "drl-abs": Method("PPO with a memory on Karel's perceptions", lambda c, o: _ppo(c, o, ppo.PAPER_PPO_ABS)),
     "drl-abs-t": Method("drl-abs that was trained on another task before", _transfer, steps=1_000_000),
     ppo.LAST_ACTION: Method(
         "PPO without a memory, on Karel's perceptions and its own last action", _last_action
     ),
-    "hrl": Method("SAC on the grid, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER)),
+    "hrl": Method("SAC on the grid, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER_HRL)),
     "hrl-abs": Method(
-        "SAC on perceptions, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER_ABS)
+        "SAC on perceptions, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER_HRL_ABS)
     ),
     "naive": Method("a network that writes a program token by token", _naive),
     "viper": Method("a decision tree that imitates a policy", _viper, steps=10_000_000),
@@ -213,6 +213,6 @@ METHODS = {
 
 
 def get_method(name: str) -> Method:
-    if name not in METHODS:
-        raise ValueError(f"unknown baseline {name!r}; expected one of {', '.join(METHODS)}")
-    return METHODS[name]
+    if name not in BASELINES:
+        raise ValueError(f"unknown baseline {name!r}; expected one of {', '.join(BASELINES)}")
+    return BASELINES[name]

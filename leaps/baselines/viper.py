@@ -80,7 +80,7 @@ class VIPERConfig:
             raise ValueError(f"reweight must be True or False, found {self.reweight!r}")
 
 
-PAPER = {
+PAPER_VIPER = {
     "clean-house": VIPERConfig(6, 100_000, False),
     "four-corner": VIPERConfig(12, 100_000, False),
     "harvester": VIPERConfig(12, 400_000, True),

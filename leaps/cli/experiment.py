@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from leaps.experiments.backends import Backend
     from leaps.experiments.catalogue import Experiment
     from leaps.experiments.cell import Cell
-    from leaps.experiments.run import Outcome, Progress
+    from leaps.experiments.run import Progress, RunResults
     from leaps.experiments.table import Rows
 
 
@@ -160,7 +160,7 @@ def list_experiments(experiments: "list[Experiment]") -> None:
     out.print(table)
 
 
-def summary_of(chosen: "Experiment", outcome: "Outcome", rows: "Rows") -> dict[str, Any]:
+def summary_of(chosen: "Experiment", outcome: "RunResults", rows: "Rows") -> dict[str, Any]:
     return {
         "experiment": chosen.name,
         "cells": len(outcome.results),

@@ -316,7 +316,7 @@ def draw_latent_map(
     space finds for their behaviour.
     """
     from leaps.embedding.space import Space
-    from leaps.experiments.explore import latent_map
+    from leaps.experiments.explore import chart_of_space
     from leaps.experiments.report.figures import check_suffix, draw_map
 
     check_suffix(to)
@@ -328,7 +328,7 @@ def draw_latent_map(
 
         dataset = load_data(data)
         programs = dataset.tokens[dataset.split("train")]
-        chart = latent_map(Space.load(space), programs, seed, iterations, show_name)
+        chart = chart_of_space(Space.load(space), programs, seed, iterations, show_name)
     draw_map(chart, to, f"The program space {space!r}")
     if json_:
         print_json({"out": str(to), "space": space, "r_mat": chart.r_mat})

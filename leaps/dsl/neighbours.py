@@ -218,11 +218,7 @@ def _adjust(
     if kind == Kind.NOT:  # take the negation away
         piece[0] = tokens[at + 2]
         return _splice(out, tokens, length, at, at + 4, piece, 1)
-    if (
-        kind == Kind.OPEN_C
-        and kinds[tokens[at + 1]] == Kind.PERCEPTION
-        and kinds[tokens[at - 1]] != Kind.NOT
-    ):
+    if kind == Kind.OPEN_C and kinds[tokens[at + 1]] == Kind.PERCEPTION and kinds[tokens[at - 1]] != Kind.NOT:
         piece[0], piece[1], piece[2], piece[3] = (
             first[Kind.NOT],
             first[Kind.OPEN_C],

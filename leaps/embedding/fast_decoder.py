@@ -37,7 +37,7 @@ from leaps.karel.world import LANGUAGE
 GRAIN = 16
 """latents that are worth another thread"""
 
-LONGEST = 4 * MAX_NESTING
+MOST_TOKENS = 4 * MAX_NESTING
 """tokens of the longest program that never nests too deep"""
 
 _GATES = 3
@@ -308,8 +308,8 @@ class FastDecoder:
     def decode(self, points: Floats, *, max_length: int | None = None) -> NDArray[np.uint8]:
         """The most likely programs of points [b, l]: whole, [b, max_length], filled up with `<pad>`."""
         length = self.config.max_length if max_length is None else max_length
-        if not SHORTEST <= length <= LONGEST:
-            raise ValueError(f"max_length={length}: {SHORTEST} to {LONGEST} tokens can be decoded")
+        if not SHORTEST <= length <= MOST_TOKENS:
+            raise ValueError(f"max_length={length}: {SHORTEST} to {MOST_TOKENS} tokens can be decoded")
         if points.ndim != 2 or points.shape[1] != self.config.latent:
             raise ValueError(f"points should be [programs, {self.config.latent}], found {list(points.shape)}")
         programs = np.full((len(points), length), LANGUAGE.pad, np.uint8)

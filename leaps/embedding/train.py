@@ -21,7 +21,7 @@ from leaps.base.checkpoint import damaged, read_checkpoint, told, write_checkpoi
 from leaps.base.files import write_atomically
 from leaps.base.memory import keep_what_is_freed
 from leaps.base.tensors import read_about
-from leaps.embedding.batches import Programs, Rollouts
+from leaps.embedding.batches import ProgramTable, RolloutTable
 from leaps.embedding.judge import BATCH, Judge
 from leaps.embedding.losses import (
     embed,
@@ -213,8 +213,8 @@ class Trainer:
         self.space.to(device)
         numbers = data.split("train")
         self.train = numbers[: config.programs] if config.programs else numbers
-        self.programs = Programs(data.tokens[self.train], config.model.max_length, device)
-        self.rollouts = Rollouts(data, self.train, device) if with_policy else None
+        self.programs = ProgramTable(data.tokens[self.train], config.model.max_length, device)
+        self.rollouts = RolloutTable(data, self.train, device) if with_policy else None
         self.judge = Judge(data, data.split("validation")[: config.validation_programs], self.space)
         self.sampler = ProgramSampler(self.space)
         coders = [*self.space.encoder.parameters(), *self.space.decoder.parameters()]
@@ -353,7 +353,7 @@ class Trainer:
         theirs = state["config"]
         # Name by name, and not within: the data's seed is another than the training's.
         different = {
-            name: (theirs.get(name), value) for name, value in self._asked.items() if value != theirs.get(name)
+            name: (theirs.get(name), mine) for name, mine in self._asked.items() if mine != theirs.get(name)
         }
         if different:
             raise ValueError(f"{folder} holds a training with {told(different)}; use another folder")

@@ -458,7 +458,7 @@ def reconstruction(job: Job) -> Values:
     from leaps.embedding.space import Space
     from leaps.search.random_search import config_for
     from leaps.search.reconstruct import (
-        PAPER,
+        PAPER_RECONSTRUCTION,
         PLUS,
         TEST_PROGRAMS,
         Reconstruction,
@@ -482,7 +482,7 @@ def reconstruction(job: Job) -> Values:
         config = config_for(cell.task, int(base.rpartition("-")[2]), plus)
         found = reconstruct_at_random(space, program, config, seed)
     else:
-        setting = PLUS if plus else PAPER[cell.task]
+        setting = PLUS if plus else PAPER_RECONSTRUCTION[cell.task]
         found = reconstruct(space, program, setting, seed, cell.option("iterations", 1000), best_answers=plus)
     return {
         "return": found.r_mat + VALID_BONUS,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from leaps import __version__
 from leaps.base.files import write_atomically
-from leaps.search.solve import Run, Step
+from leaps.search.solve import Round, Run
 
 FORMAT = 5
 """of a state: one of another format is not resumed"""
@@ -42,7 +42,7 @@ class Checkpoints:
         self.run.restore(state)
         return True
 
-    def __call__(self, step: Step) -> None:  # noqa: ARG002
+    def __call__(self, step: Round) -> None:  # noqa: ARG002
         if time.monotonic() >= self._due and self.run.can_be_saved:
             self.write()
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from leaps.dsl.neighbours import Neighbourhood
 from leaps.search.objective import DROPPED
-from leaps.search.search import Programs, Scores, State
+from leaps.search.search import Candidates, Scores, State
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class HillClimb:
         self.program: NDArray[np.uint8] | None = None
         self.score = DROPPED
         self.tried = 0
-        self.asked: Programs = np.zeros((0, 0), np.uint8)
+        self.asked: Candidates = np.zeros((0, 0), np.uint8)
 
     @property
     def incumbent(self) -> NDArray[np.uint8] | None:
         return None
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
         if self.program is None:
             self.asked = self.neighbourhood.fresh(1)
         else:

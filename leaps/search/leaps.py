@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.embedding.space import Space
-from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER, CEMConfig
+from leaps.search.cem import CEM, ONE_SETTING, PAPER_CEM, RESTART_AFTER, CEMConfig
 from leaps.search.objective import NEARLY
-from leaps.search.search import Answer, InSpace, Programs, Scores, State
+from leaps.search.search import Answer, Candidates, InSpace, Scores, State
 
 CHANGES = {
     "setting": "one CEM setting for all tasks, instead of the paper's setting for each",
@@ -61,7 +61,7 @@ def parse_changes(name: str) -> frozenset[str] | None:
 
 def config_for(task: str, changes: frozenset[str]) -> CEMConfig:
     """The CEM setting for a task; the paper's where it gives one, unless `setting` is changed."""
-    config = ONE_SETTING if "setting" in changes else PAPER.get(task, ONE_SETTING)
+    config = ONE_SETTING if "setting" in changes else PAPER_CEM.get(task, ONE_SETTING)
     factors = [int(found[1]) for change in changes if (found := _LONGER.fullmatch(change))]
     return replace(
         config,
@@ -98,7 +98,7 @@ class Leaps(InSpace):
         """whether the centre is asked about next, instead of a population"""
         self.ties_by_text = "ties" in changes
         self.perfect, self.in_a_row = perfect, 0
-        self.asked: Programs = np.zeros((0, 0), np.uint8)
+        self.asked: Candidates = np.zeros((0, 0), np.uint8)
 
     @property
     def converged(self) -> bool:
@@ -108,7 +108,7 @@ class Leaps(InSpace):
     def finished(self) -> bool:
         return self.converged or (self.cem.finished and not self.centre_is_next)
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
         self.points = np.asarray(self.cem.centre[None], np.float32) if self.centre_is_next else self.cem.ask()
         self.asked = self.space.decode(self.points, self.max_length)
         return self.asked

@@ -18,7 +18,7 @@ from leaps.search.leaps import CHANGES, REDRAW_EVERY, Leaps, parse_changes
 from leaps.search.near import Near
 from leaps.search.objective import NEARLY
 from leaps.search.random_search import RandomSearch, config_for
-from leaps.search.search import InSpace, Programs, Search
+from leaps.search.search import Candidates, InSpace, Search
 from leaps.search.user_method import builder_in, checked
 
 START_DEVIATION = 0.35
@@ -100,7 +100,7 @@ def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
             return Ladder(config, neighbourhood, neighbourhood.fresh)
         space = _space_of(setting)
 
-        def fresh(count: int) -> Programs:
+        def fresh(count: int) -> Candidates:
             # From the neighbourhood's stream, so that a search saved and restored continues identically.
             rng = np.random.default_rng(below(neighbourhood.stream, 2**53))
             points = START_DEVIATION * rng.standard_normal((count, space.dimensions))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from leaps.embedding.space import Space
 
-Programs = NDArray[np.uint8]
+Candidates = NDArray[np.uint8]
 """[n, length] token ids, filled up with `<pad>`"""
 Points = NDArray[np.float32]
 """[n, dimensions] of a program space"""
@@ -47,7 +47,7 @@ class Search(Protocol):
     def finished(self) -> bool:
         """Whether the search has nothing more to ask."""
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
         """Programs to be scored."""
 
     def tell(self, scores: Scores) -> None:
@@ -92,7 +92,7 @@ class InSpace:
     def finished(self) -> bool:
         return self.search.finished
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
         self.points = self.search.ask()
         return self.space.decode(self.points, self.max_length)
 

@@ -14,11 +14,11 @@ from leaps.base.seeds import CHECK_SEEDS, SEARCH_SEEDS, SPAN
 from leaps.domain import Episodes, Size, Task, size_text
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.syntax import Program
-from leaps.embedding.fast_decoder import LONGEST
+from leaps.embedding.fast_decoder import MOST_TOKENS
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn, evaluate
 from leaps.search.methods import METHODS, Method, Setting, get_method
 from leaps.search.objective import Objective, perfect
-from leaps.search.search import Programs, Scores, Search, State
+from leaps.search.search import Candidates, Scores, Search, State
 from leaps.search.trial import Trial, worst
 from leaps.tasks import get
 
@@ -30,7 +30,6 @@ UNSEEN_ELSEWHERE = 100
 """worlds of each other size on which a program is judged in the end"""
 SHORTLIST = 16
 """programs that the final one is chosen from"""
-
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class SolveConfig:
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ValueError(f"{name} must be at least {least}, found {value}")
-        for name, most in (("seed", SPAN - 1), ("max_length", LONGEST)):
+        for name, most in (("seed", SPAN - 1), ("max_length", MOST_TOKENS)):
             if getattr(self, name) > most:
                 raise ValueError(f"{name} must be at most {most}, found {getattr(self, name)}")
 
@@ -98,7 +97,7 @@ def _pair(size: Any, name: str) -> Size:
 
 
 @dataclass(frozen=True)
-class Step:
+class Round:
     """One round of asking and telling, for those who watch."""
 
     seed: int
@@ -115,7 +114,7 @@ class Step:
     """the best so far"""
     worlds: int
     search: Search
-    asked: Programs
+    asked: Candidates
     scores: Scores
 
 
@@ -183,7 +182,7 @@ class Solution:
         }
 
 
-Listener = Callable[[Step], object]
+Listener = Callable[[Round], object]
 
 
 class Run:
@@ -248,7 +247,7 @@ class Run:
         now = 0.0 if self._begin is None else time.perf_counter() - self._begin
         return self._seconds_before + now
 
-    def step(self) -> Step:
+    def step(self) -> Round:
         """Ask, evaluate, tell."""
         self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
         if self.method.redraw_every and self.round and self.round % self.method.redraw_every == 0:
@@ -270,7 +269,7 @@ class Run:
         elif self.method.until_perfect:
             self.solved = bool(scores[top] >= perfect(self.task))
         assert self.best is not None
-        return Step(
+        return Round(
             self.config.seed,
             self.round,
             self.objective.evaluations,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from leaps.base.user_code import import_file, lines_of, pointed_at
 from leaps.domain import Domain
-from leaps.search.search import Answer, Programs, Scores, State
+from leaps.search.search import Answer, Candidates, Scores, State
 
 _NEEDED = ("ask", "tell")
 _SHOWN = 80
@@ -71,7 +71,7 @@ class UserSearch:
     def converged(self) -> bool:
         return self._flag("converged")
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
         programs = self._tokens(self._call("ask"), "ask")
         self.asked = len(programs)
         return programs
@@ -136,7 +136,7 @@ class UserSearch:
         except (Exception, SystemExit) as error:
             self._failed(error, name)
 
-    def _tokens(self, found: Any, name: str) -> Programs:
+    def _tokens(self, found: Any, name: str) -> Candidates:
         """[n, max_length] programs, which came as texts or as token ids."""
         if isinstance(found, list | tuple) and found and all(isinstance(item, str) for item in found):
             found = self.domain.language.batch([self._read(text, name) for text in found])
@@ -157,7 +157,7 @@ class UserSearch:
             )
         return self._padded(found)
 
-    def _padded(self, found: Programs) -> Programs:
+    def _padded(self, found: Candidates) -> Candidates:
         """A copy in rows of the same length throughout a search, whatever length they came in."""
         out = np.full((len(found), self.max_length), self.domain.language.pad, np.uint8)
         out[:, : found.shape[1]] = found[:, : self.max_length]

@@ -25,7 +25,7 @@ from leaps.tasks import get
 
 if TYPE_CHECKING:
     from leaps.experiments.explore import Plane
-    from leaps.search.solve import Step
+    from leaps.search.solve import Round
 
 AT_ONCE = 2
 NICENESS = 10
@@ -99,7 +99,7 @@ class Teller:
         self.population: list[list[float]] = []
         self.placed = -math.inf
 
-    def tell(self, step: "Step") -> dict[str, Any]:
+    def tell(self, step: "Round") -> dict[str, Any]:
         program = " ".join(LANGUAGE.decode(step.program))
         told = {
             "round": step.round,
@@ -117,7 +117,7 @@ class Teller:
             told["program"] = indented(program)
         return told
 
-    def place(self, step: "Step") -> list[list[float]]:
+    def place(self, step: "Round") -> list[list[float]]:
         """Where the programs asked about are on the map: now, or a moment ago."""
         from leaps.embedding.space import Space
         from leaps.search.search import InSpace

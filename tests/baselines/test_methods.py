@@ -9,7 +9,7 @@ from leaps.base.settings import changed
 from leaps.baselines import hrl, naive, ppo, train, viper
 from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.hrl import HRLConfig
-from leaps.baselines.methods import METHODS, PROGRAM_FILE, Options, get_method
+from leaps.baselines.methods import BASELINES, PROGRAM_FILE, Options, get_method
 from leaps.baselines.naive import NaiveConfig, behaviour_score
 from leaps.baselines.policies import load_policy
 from leaps.baselines.ppo import PPOConfig, PPOTrainer
@@ -30,12 +30,13 @@ ORIGINS = {"drl-abs-t": "drl-abs", "viper": "drl"}
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "UNSEEN", FEW)
-    for name in ("PAPER", "PAPER_ABS"):
+    for name in ("PAPER_PPO", "PAPER_PPO_ABS"):
         monkeypatch.setattr(ppo, name, {"maze": SMALL, "harvester": SMALL})
+    for name in ("PAPER_HRL", "PAPER_HRL_ABS"):
         monkeypatch.setattr(hrl, name, {"maze": HRLConfig(random=16, batch=8, hidden=8)})
-    monkeypatch.setattr(naive, "PAPER", {"maze": NaiveConfig(batch=8, hidden=8)})
-    monkeypatch.setattr(naive, "PAPER_TESTS", {"WHILE": NaiveConfig(batch=8, hidden=8)})
-    monkeypatch.setattr(viper, "PAPER", {"maze": VIPERConfig(iterations=2, worlds=4, validation=4)})
+    monkeypatch.setattr(naive, "PAPER_NAIVE", {"maze": NaiveConfig(batch=8, hidden=8)})
+    monkeypatch.setattr(naive, "PAPER_NAIVE_TESTS", {"WHILE": NaiveConfig(batch=8, hidden=8)})
+    monkeypatch.setattr(viper, "PAPER_VIPER", {"maze": VIPERConfig(iterations=2, worlds=4, validation=4)})
 
 
 def trained(
@@ -53,7 +54,7 @@ def trained(
     return Training(config, get_method(method).build(config, Options(origin=origin)), folder).run()
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name != "naive"])
+@pytest.mark.parametrize("method", [name for name in BASELINES if name != "naive"])
 def test_a_policy_that_was_kept_is_the_one_that_was_judged(method: str, tmp_path: Path) -> None:
     result = trained(method, tmp_path / "new")
     kept = load_policy(tmp_path / "new")
@@ -88,7 +89,7 @@ def test_a_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path
     assert result["return"] == behaviour_score(TEST_PROGRAMS["WHILE"], worlds)(tokens)[0][0]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BASELINES)
 def test_the_same_seed_is_the_same_training(method: str, tmp_path: Path) -> None:
     results = [trained(method, tmp_path / str(number)) for number in range(2)]
     assert {**results[0], "seconds": 0} == {**results[1], "seconds": 0}
@@ -136,7 +137,7 @@ def test_changes_that_make_no_sense_are_refused(changes: dict[str, str], said: s
         changed(PPOConfig(), changes)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", BASELINES)
 def test_changes_reach_every_method(method: str, tmp_path: Path) -> None:
     name = {"viper": "depth", "naive": "hidden", "hrl": "hidden", "hrl-abs": "hidden"}.get(method, "unroll")
     origin = None

@@ -13,13 +13,13 @@ from leaps.dsl.neighbours import Limits, Neighbourhood
 from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.ladder import IDEAS, MOVES, Climb, Ladder, LadderConfig, parse_missing
 from leaps.search.objective import DROPPED
-from leaps.search.search import Programs, Scores, State
+from leaps.search.search import Candidates, Scores, State
 from tests.search.counting import CountsMoves
 
 SMALL = LadderConfig(patience=20, resting=3, starts=10, batch=5, plateau_length=1.0)
 MOVE = LANGUAGE.ids["move"]
 
-Toy = Callable[[Programs], Scores]
+Toy = Callable[[Candidates], Scores]
 
 
 def climbs_of(config: LadderConfig = SMALL, seed: int = 0) -> Ladder:
@@ -27,12 +27,12 @@ def climbs_of(config: LadderConfig = SMALL, seed: int = 0) -> Ladder:
     return Ladder(config, neighbourhood, neighbourhood.fresh)
 
 
-def moves(programs: Programs) -> Scores:
+def moves(programs: Candidates) -> Scores:
     """A toy score with many equals: how often `move` stands in a program."""
     return np.asarray((programs == MOVE).sum(axis=1), np.float64)
 
 
-def turn(climbs: Ladder, score: Toy = moves) -> Programs:
+def turn(climbs: Ladder, score: Toy = moves) -> Candidates:
     asked = climbs.ask().copy()
     climbs.tell(score(asked))
     return asked

@@ -10,12 +10,11 @@ import pytest
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.text import parse
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
-from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER
+from leaps.search.cem import CEM, ONE_SETTING, PAPER_CEM, RESTART_AFTER
 from leaps.search.ladder import IDEAS, MOVES
 from leaps.search.methods import METHODS, Setting, get_method
-from leaps.search.random_search import PAPER as PAPER_RANDOM
-from leaps.search.random_search import RandomConfig, RandomSearch
-from leaps.search.search import InSpace, Programs, Scores, Search
+from leaps.search.random_search import PAPER_RANDOM, RandomConfig, RandomSearch
+from leaps.search.search import Candidates, InSpace, Scores, Search
 from leaps.search.solve import Run, SolveConfig, solve
 from tests.embedding.helpers import needs_shipped_weights
 
@@ -30,11 +29,11 @@ def built(name: str, seed: int = 0, max_length: int = 45, task: str = "maze") ->
     return get_method(name).build(Setting(KAREL, task, "leaps", seed, max_length))
 
 
-def toy(programs: Programs) -> Scores:
+def toy(programs: Candidates) -> Scores:
     return np.asarray((programs == MOVE).sum(axis=1) / 10, np.float64)
 
 
-def asked(search: Search, turns: int) -> list[Programs]:
+def asked(search: Search, turns: int) -> list[Candidates]:
     seen = []
     for _ in range(turns):
         if search.finished:
@@ -101,7 +100,7 @@ def test_a_search_goes_on_when_worlds_change(name: str) -> None:
         search.worlds_changed()
 
 
-def likeness(programs: Programs) -> Scores:
+def likeness(programs: Candidates) -> Scores:
     """How many of its words a program has in common with another."""
     wanted = KAREL.read("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
     return np.asarray((programs[:, : len(wanted)] == wanted).mean(axis=1), np.float64)
@@ -132,7 +131,7 @@ def settings_of(search: Search) -> object:
 
 
 def test_the_papers_search_has_the_papers_settings_where_there_are_some_and_one_start_everywhere() -> None:
-    for task, config in PAPER.items():
+    for task, config in PAPER_CEM.items():
         assert settings_of(built("leaps", task=task)) == config
         assert settings_of(built("random-8", task=task)) == PAPER_RANDOM[8][task]
         assert settings_of(built("random-64", task=task)) == PAPER_RANDOM[64][task]
@@ -143,8 +142,8 @@ def test_the_papers_search_has_the_papers_settings_where_there_are_some_and_one_
 
 @pytest.mark.parametrize("task", ["top-off@0.25", "maze-from-corner", "harvester-subsets@0.5"])
 def test_a_variant_of_a_task_is_searched_as_the_task_is(task: str) -> None:
-    original = next(name for name in PAPER if task.startswith(name))
-    assert settings_of(Run(SolveConfig(task, "leaps")).search) == PAPER[original]
+    original = next(name for name in PAPER_CEM if task.startswith(name))
+    assert settings_of(Run(SolveConfig(task, "leaps")).search) == PAPER_CEM[original]
 
 
 @every_method

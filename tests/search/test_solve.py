@@ -20,7 +20,7 @@ from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, LANGUAGE, WALL, World, Worlds, clear, place_karel
 from leaps.search.methods import METHODS
 from leaps.search.objective import NEARLY, Objective
-from leaps.search.solve import SHORTLIST, Run, Solution, SolveConfig, Step, solve, work
+from leaps.search.solve import SHORTLIST, Round, Run, Solution, SolveConfig, solve, work
 from leaps.tasks import get
 from tests.embedding.helpers import needs_shipped_weights
 from tests.search.solutions import assert_same
@@ -201,7 +201,7 @@ def test_another_seed_is_another_search() -> None:
 
 
 def test_who_watches_changes_nothing() -> None:
-    steps: list[Step] = []
+    steps: list[Round] = []
     assert_same(solve("maze", seed=2), solve("maze", seed=2, listener=steps.append))
 
 
@@ -236,7 +236,7 @@ def test_choosing_and_simplifying_are_counted() -> None:
     own = solve("maze")
     assert own.evaluations > own.budget_spent + 100
     assert own.evaluations_to_found <= own.budget_spent
-    steps: list[Step] = []
+    steps: list[Round] = []
     run = Run(SolveConfig("maze"))
     work(run, steps.append)
     assert (run.objective.evaluations, run.objective.rollouts) == (
@@ -255,7 +255,7 @@ def test_a_search_that_has_found_a_program_stops() -> None:
 
 
 def test_what_a_watcher_hears_adds_up() -> None:
-    steps: list[Step] = []
+    steps: list[Round] = []
     solution = solve("one-stroke", budget=800, listener=steps.append)
     assert [step.round for step in steps] == list(range(1, len(steps) + 1))
     assert steps[-1].evaluations == solution.budget_spent == 800
@@ -345,7 +345,7 @@ def test_the_history_tells_what_the_programs_earned(method: str) -> None:
 def test_the_history_has_every_program_that_was_the_best() -> None:
     best: list[tuple[str, float]] = []
 
-    def look(step: Step) -> None:
+    def look(step: Round) -> None:
         best.append((LANGUAGE.text(step.program), step.best_so_far))
 
     for seed in range(5):
@@ -365,8 +365,8 @@ def test_the_program_told_is_no_worse_than_the_one_found_and_no_longer() -> None
 # Interrupted
 
 
-def interrupt_after(rounds: int) -> Callable[[Step], None]:
-    def listener(step: Step) -> None:
+def interrupt_after(rounds: int) -> Callable[[Round], None]:
+    def listener(step: Round) -> None:
         if step.round == rounds:
             raise KeyboardInterrupt
 
@@ -459,7 +459,7 @@ def test_a_task_of_losses_is_searched_too() -> None:
 def test_no_program_is_longer_than_asked_for(method: str, max_length: int) -> None:
     tried = 0
 
-    def look(step: Step) -> None:
+    def look(step: Round) -> None:
         nonlocal tried
         tried = max(tried, int((step.asked != LANGUAGE.pad).sum(axis=1).max()))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leaps.experiments.paper import HC_EVALUATIONS
-from leaps.experiments.report.figures import BLUE, CLOUD, COLOURS, GREEN, GREY, INK, PAPER, render
+from leaps.experiments.report.figures import BLUE, CLOUD, COLOURS, GREEN, GREY, INK, WHITE, render
 from leaps.experiments.report.statistics import Numbers, Statistic, band, interquartile_mean, mean
 from leaps.experiments.table import Entry
 
@@ -166,7 +166,7 @@ def _panels(axis: Axis, lines: Mapping[str, Sequence[Line]], marks: Mapping[str,
             if line.method == "hc" and task in marks:
                 marked = True
                 height = float(np.interp(np.log(marks[task]), np.log(axis.counts), line.middle))
-                axes.plot(marks[task], height, "D", ms=6, color=PAPER, mec=INK, mew=1.5, zorder=5)
+                axes.plot(marks[task], height, "D", ms=6, color=WHITE, mec=INK, mew=1.5, zorder=5)
         _style(axes, axis, min(float(line.low.min()) for line in found))
         axes.set_title(task, loc="left", fontsize=11, fontweight="bold", color=INK)
         if number % across == 0:
@@ -180,7 +180,7 @@ def _panels(axis: Axis, lines: Mapping[str, Sequence[Line]], marks: Mapping[str,
         from matplotlib.lines import Line2D
 
         mark = Line2D(
-            [], [], ls="", marker="D", ms=6, mfc=PAPER, mec=INK, mew=1.5, label="hc, published median"
+            [], [], ls="", marker="D", ms=6, mfc=WHITE, mec=INK, mew=1.5, label="hc, published median"
         )
         handles.append(mark)
     figure.legend(handles=handles, loc="outside upper left", ncols=6, frameon=False, labelcolor=INK)

@@ -19,7 +19,7 @@ from leaps.experiments.paper import (
 from leaps.experiments.report import curves
 from leaps.experiments.report.comparison import ROUNDING
 from leaps.experiments.report.contents import Contents, Section
-from leaps.experiments.report.parts import Heading, Listing, Part, Picture, Programs, Words
+from leaps.experiments.report.parts import Heading, Listing, Part, Picture, SideBySide, Words
 from leaps.experiments.report.programs import best_program, found_of
 from leaps.experiments.report.wording import NOTHING, number, percent, program_line
 from leaps.experiments.spaces import RECIPES
@@ -226,7 +226,7 @@ def _debugging(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG
         programs = [best for entry in found if entry and (best := best_program(entry))]
         if len(programs) > 1:
             shown = tuple((program_line(program), program.text) for program in programs)
-            parts += [Heading(f"{task}: original and edited"), Programs(shown)]
+            parts += [Heading(f"{task}: original and edited"), SideBySide(shown)]
     return parts
 
 
@@ -246,7 +246,7 @@ def _reconstruction(section: Section, contents: Contents) -> list[Part]:  # noqa
                 found.append((f"`{method}`: R_mat {value}, seed {result.cell.seed}", found_of(result).text))
         if found:
             program = to_indented(parse(TEST_PROGRAMS[test], LANGUAGE)).rstrip()
-            parts += [Heading(test), Programs((("test program", program), *found))]
+            parts += [Heading(test), SideBySide((("test program", program), *found))]
     if parts:
         parts.insert(0, Words("Programs found for the behaviour of each test program, with the first seed."))
     return parts

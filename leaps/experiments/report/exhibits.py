@@ -8,7 +8,7 @@ import numpy as np
 from leaps.dsl.text import parse, to_indented
 from leaps.experiments.catalogue import FIGURES
 from leaps.experiments.cell import Result
-from leaps.experiments.explore import LatentMap
+from leaps.experiments.explore import SpaceChart
 from leaps.experiments.paper import INTERPOLATIONS, LONGEST_PROGRAM, MEAN_LENGTH, TRAJECTORIES
 from leaps.experiments.report import strip
 from leaps.experiments.report.contents import Exhibit
@@ -39,7 +39,7 @@ def _figure(name: str, label: str, build: Callable[[], Any]) -> Picture:
 
 
 def _latent_map(shown: Shown) -> list[Part]:
-    charts = {method: LatentMap.of_report(result.values) for (method, _), result in shown.items()}
+    charts = {method: SpaceChart.of_report(result.values) for (method, _), result in shown.items()}
     programs = max(int(result.values["programs"]) for result in shown.values())
     drawn = max(len(chart.training) for chart in charts.values())
     tests = list(next(iter(charts.values())).truth)

@@ -44,14 +44,14 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Programs:
+class SideBySide:
     """Programs side by side."""
 
     entries: tuple[tuple[str, str], ...]
     """the line above, with `code` in it, and the indented program"""
 
 
-Part = Heading | Words | Picture | Listing | Code | Programs
+Part = Heading | Words | Picture | Listing | Code | SideBySide
 
 
 def pictures_of(parts: Sequence[Part]) -> list[Picture]:

@@ -3,7 +3,7 @@
 from leaps.experiments.paper import Reported
 from leaps.experiments.report.comparison import BETTER, WORSE, Summary
 from leaps.experiments.report.contents import Contents, Exhibit, Section
-from leaps.experiments.report.parts import Heading, Part, Programs
+from leaps.experiments.report.parts import Heading, Part, SideBySide
 from leaps.experiments.report.programs import Found
 from leaps.experiments.table import Entry
 
@@ -164,7 +164,7 @@ def program_parts(contents: Contents) -> list[Part]:
     parts: list[Part] = []
     for task in dict.fromkeys(found.task for found in contents.programs):
         own = [found for found in contents.programs if found.task == task]
-        parts += [Heading(task), Programs(tuple((program_line(found), found.text) for found in own))]
+        parts += [Heading(task), SideBySide(tuple((program_line(found), found.text) for found in own))]
     return parts
 
 

@@ -14,7 +14,7 @@ from leaps.experiments.catalogue import TABLES
 from leaps.experiments.cell import cell
 from leaps.experiments.report.charts import BAND, HERE, REPORTED, chart_of, draw
 from leaps.experiments.report.contents import Contents, gather
-from leaps.experiments.report.figures import CLOUD, COLOURS, GREY, INK, PAPER, render
+from leaps.experiments.report.figures import CLOUD, COLOURS, GREY, INK, WHITE, render
 from leaps.experiments.store import Store
 from tests.experiments.report.synthetic import everything, keep, keep_entry, small
 
@@ -52,7 +52,7 @@ def test_the_same_results_give_the_same_bytes_and_others_do_not(tmp_path: Path) 
 def test_an_svg_has_no_date_and_only_the_palettes_colours(tmp_path: Path) -> None:
     svg = draw(gather(small(tmp_path)).sections[0]).decode()
     assert "date" not in svg.lower()
-    assert set(re.findall(r"#[0-9a-f]{6}\b", svg)) <= {HERE, REPORTED, BAND, CLOUD, GREY, INK, PAPER}
+    assert set(re.findall(r"#[0-9a-f]{6}\b", svg)) <= {HERE, REPORTED, BAND, CLOUD, GREY, INK, WHITE}
 
 
 def test_panels_share_a_scale_unless_it_leaves_one_of_them_little_room(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def luminance(colour: str) -> float:
 def test_colours_have_enough_contrast() -> None:
     """WCAG wants 4.5 for words and 3 for marks."""
     least = dict.fromkeys((INK, GREY, HERE), 4.5) | dict.fromkeys(COLOURS, 3.0)
-    for back in (PAPER, BAND):
+    for back in (WHITE, BAND):
         for front, wanted in least.items():
             high, low = sorted((luminance(front), luminance(back)), reverse=True)
             assert (high + 0.05) / (low + 0.05) >= wanted, (front, back)

@@ -105,7 +105,7 @@ def some() -> dict[tuple[str, str], Entry]:
 def test_pictures_have_a_panel_per_task_a_line_per_method_and_the_palettes_colours() -> None:
     entries = some()
     colours = {figures.BLUE, figures.CLOUD, *figures.COLOURS, figures.GREEN}
-    colours |= {figures.GREY, figures.INK, figures.PAPER}
+    colours |= {figures.GREY, figures.INK, figures.WHITE}
     picture = means_drawer(entries, EVALUATIONS)()
     assert {"maze", "snake", *LINES, "hc, published median", "evaluations"} <= set(words(picture))
     for svg in (picture, overall_drawer(entries, ROLLOUTS)(), profiles_drawer(entries)()):

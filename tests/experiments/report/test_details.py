@@ -12,7 +12,7 @@ from leaps.experiments.cell import Result, cell
 from leaps.experiments.report.contents import gather
 from leaps.experiments.report.details import details_of
 from leaps.experiments.report.documents import documents_of
-from leaps.experiments.report.parts import Heading, Listing, Part, Programs, Words, pictures_of
+from leaps.experiments.report.parts import Heading, Listing, Part, SideBySide, Words, pictures_of
 from leaps.experiments.store import Store
 from tests.experiments.report.synthetic import LONG, SHORT, curve_values, keep, keep_entry, keep_search
 
@@ -40,7 +40,7 @@ def programs(parts: list[Part]) -> dict[str, list[tuple[str, str]]]:
     for part in parts:
         if isinstance(part, Heading):
             heading = part.text
-        if isinstance(part, Programs):
+        if isinstance(part, SideBySide):
             found[heading] = list(part.entries)
     return found
 

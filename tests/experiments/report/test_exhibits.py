@@ -14,7 +14,7 @@ from leaps.experiments.report.contents import Exhibit, gather
 from leaps.experiments.report.exhibits import parts_of
 from leaps.experiments.report.parts import Code, Heading, Listing, Part, Picture, Words, pictures_of
 from leaps.experiments.store import Store
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 from tests.experiments.report.synthetic import LONG, all_shown, keep_shown, shown_values
 
 
@@ -180,7 +180,7 @@ def test_every_rollout_has_its_strip_and_programs_are_shown(tmp_path: Path) -> N
     assert [picture.name for picture in pictures_of(parts)] == [
         f"rollouts-{method}-{task}"
         for task in tasks
-        for method in (("drl", "drl-abs", "leaps", "ladder") if task in PAPER else ("ladder",))
+        for method in (("drl", "drl-abs", "leaps", "ladder") if task in PAPER_TASKS else ("ladder",))
     ]
     assert words(pictures_of(parts)[0].draw()) == ["start · 0.00", "2 actions · 1.00"]
     codes = [part.text for part in parts if isinstance(part, Code)]
