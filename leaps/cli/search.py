@@ -31,6 +31,7 @@ from leaps.cli.app import (
 from leaps.cli.programs import coloured
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
+from leaps.search.methods import METHODS
 
 if TYPE_CHECKING:
     from leaps.domain import Domain
@@ -56,8 +57,7 @@ def solve(
         typer.Option(
             "--method",
             "-m",
-            help="ladder, leaps (as published), leaps+, hc, cebs, random-8, random-8+, random-64, "
-            "random-64+. Or FILE.py:NAME.",
+            help=f"One of {', '.join(METHODS)}. Or FILE.py:NAME.",
         ),
     ] = "ladder",
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from leaps.base.jit import jit
 from leaps.base.parallel import share
 from leaps.dsl.mask import NEED, SHORTEST, Block, State
-from leaps.dsl.syntax import MAX_NESTING
+from leaps.dsl.syntax import MOST_TOKENS
 from leaps.dsl.text import PREFIX
 from leaps.embedding.compiled_layers import (
     GROUP,
@@ -36,9 +36,6 @@ from leaps.karel.world import LANGUAGE
 
 GRAIN = 16
 """latents that are worth another thread"""
-
-MOST_TOKENS = 4 * MAX_NESTING
-"""tokens of the longest program that never nests too deep"""
 
 _GATES = 3
 _BLOCKS = len(Block)

@@ -367,10 +367,10 @@ def trained_at_size(job: Job) -> Values:
 
 def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tuple[Values, Any]:
     """Train the cell's baseline: its result, and the trainer. By default at the task's own size."""
-    from leaps.baselines.methods import Options, get_method
+    from leaps.baselines.methods import Options, build_trainer, get_baseline
     from leaps.baselines.train import BaselineConfig, Training
 
-    cell, method = job.cell, get_method(job.cell.method)
+    cell, method = job.cell, get_baseline(job.cell.method)
     config = BaselineConfig(
         cell.method,
         cell.task,
@@ -380,7 +380,7 @@ def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tu
         judged=cell.option("judged") if judged is None else judged,
     )
     origin = best_of(job) if job.needed else None
-    training = Training(config, method.build(config, Options(job.device, origin)), job.folder)
+    training = Training(config, build_trainer(config, Options(job.device, origin)), job.folder)
     training.resume()
     result = training.run()
     kept = {**training.trainer.readable, "curve": training.compact_curve()}

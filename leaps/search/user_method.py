@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from leaps.base.user_code import import_file, lines_of, pointed_at
 from leaps.domain import Domain
-from leaps.search.search import Answer, Candidates, Scores, State
+from leaps.search.search import Answer, Candidates, Scores, State, Turn
 
 _NEEDED = ("ask", "tell")
 _SHOWN = 80
@@ -36,8 +36,7 @@ class UserSearch:
         """
         self.search, self.file, self.max_length, self.made_by = search, _full(file), max_length, made_by
         self.domain = domain
-        self.asked: int | None = None
-        """programs whose scores are due; None: `ask` is next"""
+        self.turn = Turn(f"{self.file}: ")
         needed = (*_NEEDED, "restore") if hasattr(search, "state") else _NEEDED
         for name in needed:
             if not callable(getattr(search, name, None)):
@@ -72,22 +71,11 @@ class UserSearch:
         return self._flag("converged")
 
     def ask(self) -> Candidates:
-        programs = self._tokens(self._call("ask"), "ask")
-        self.asked = len(programs)
-        return programs
+        self.turn.ask()
+        return self.turn.asked(self._tokens(self._call("ask"), "ask"))
 
     def tell(self, scores: Scores) -> None:
-        if self.asked is None:
-            raise ValueError(
-                f"{self.file}: tell was called before ask; expected ask, then tell with one score for each "
-                "program asked about"
-            )
-        if scores.shape != (self.asked,):
-            raise ValueError(
-                f"{self.file}: expected {self.asked} scores, one for each program asked about, found an "
-                f"array of shape {list(scores.shape)}"
-            )
-        self.asked = None
+        self.turn.tell(scores)
         self._call("tell", scores.copy())  # the caller still needs its own
 
     def worlds_changed(self) -> None:
@@ -109,7 +97,7 @@ class UserSearch:
 
     def restore(self, state: State) -> None:
         self._call("restore", state)
-        self.asked = None
+        self.turn = Turn(f"{self.file}: ")
 
     def _get(self, name: str) -> Any:
         """An attribute or property; a method of that name is called. None if there is none."""

@@ -58,7 +58,7 @@ def search(connection: Connection, request: SearchRequest, plane: "Plane | None"
 def _search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> dict[str, Any]:
     import torch
 
-    from leaps.search.solve import Run, SolveConfig
+    from leaps.search.solve import Run, SolveConfig, conclude
 
     parallel.set_threads(1)
     torch.set_num_threads(1)
@@ -74,7 +74,7 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
         if time.monotonic() - told >= BETWEEN_EVENTS or run.finished or step.round == 1:
             told = time.monotonic()
             connection.send(("step", teller.tell(step)))
-    solution = run.result(interrupted=not run.finished)
+    solution = conclude(run, interrupted=not run.finished)
     return {
         "program": indented(solution.program),
         "return": solution.unseen_return,

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from leaps.base import parallel
 from leaps.dsl.mask import SHORTEST
-from leaps.embedding.fast_decoder import MOST_TOKENS, FastDecoder
+from leaps.dsl.syntax import MOST_TOKENS
+from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.karel.world import KAREL, LANGUAGE
 from tests.embedding.helpers import placed

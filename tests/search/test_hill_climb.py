@@ -11,6 +11,7 @@ from leaps.dsl.syntax import tokens_of
 from leaps.dsl.text import parse
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
+from leaps.search.search import Turn
 
 PUT = LANGUAGE.ids["putMarker"]
 
@@ -36,6 +37,7 @@ def climb(neighbours: int = 20, batch: int = 5, seed: int = 0, limits: Limits | 
 def centre_of(search: HillClimb) -> NDArray[np.uint8]:
     """The program whose neighbours the search asks for next."""
     search.ask()
+    search.turn = Turn()  # so that it may be asked again
     assert isinstance(search.neighbourhood, Recorded)
     assert search.neighbourhood.centre is not None
     return search.neighbourhood.centre

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from leaps.embedding.space import Space
 from leaps.karel.world import KAREL
 from leaps.search.cem import ONE_SETTING, PAPER_CEM, RESTART_AFTER
+from leaps.search.checkpoint import restore, state_of
 from leaps.search.leaps import CHANGES, IN_A_ROW, Leaps, config_for, parse_changes
 from leaps.search.methods import LEAPS_BUDGET, LEAPS_WORLDS, Setting, get_method
 from leaps.search.objective import NEARLY
@@ -337,10 +338,9 @@ def test_a_search_that_redraws_continues_identically_after_it_was_saved() -> Non
     for _ in range(150):
         whole.step()
         first.step()
-    state = first.state()
-    assert state is not None
+    state = state_of(first)
     second = Run(SolveConfig("clean-house", "leaps+redraw", seed=2))
-    second.restore(state)
+    restore(second, state)
     for _ in range(60):
         expected, found = whole.step(), second.step()
         assert np.array_equal(expected.scores, found.scores)

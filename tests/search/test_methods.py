@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -228,3 +230,52 @@ def test_without_simplify_the_program_stays_as_it_was_found() -> None:
     with_it, without = solve("harvester", seed=3), solve("harvester", "ladder-simplify", seed=3)
     assert without.program == without.found == with_it.found != with_it.program
     assert without.evaluations == without.budget_spent == with_it.budget_spent
+
+
+def test_reading_the_names_imports_no_torch() -> None:
+    code = (
+        "import leaps.search.methods, sys; "
+        "print([name for name in ('torch', 'sklearn', 'matplotlib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@every_method
+def test_asking_twice_is_refused_and_changes_nothing(name: str) -> None:
+    search, same = built(name), built(name)
+    programs = search.ask()
+    with pytest.raises(ValueError, match=f"ask was called twice in a row; .* the {len(programs)} programs"):
+        search.ask()
+    search.tell(toy(programs))
+    same.tell(toy(same.ask()))
+    assert all(np.array_equal(a, b) for a, b in zip(asked(search, 5), asked(same, 5), strict=True))
+
+
+@every_method
+def test_telling_before_asking_or_twice_is_refused(name: str) -> None:
+    search = built(name)
+    with pytest.raises(ValueError, match="tell was called before ask"):
+        search.tell(np.zeros(1))
+    search.tell(toy(search.ask()))
+    with pytest.raises(ValueError, match="tell was called before ask"):
+        search.tell(np.zeros(1))
+
+
+@every_method
+def test_every_program_needs_its_score(name: str) -> None:
+    search = built(name)
+    programs = search.ask()
+    with pytest.raises(ValueError, match=f"expected {len(programs)} scores, one for each program asked"):
+        search.tell(np.zeros(len(programs) + 1))
+    search.tell(toy(programs))
+
+
+@every_method
+def test_a_restored_search_may_be_asked_whatever_it_was_waiting_for(name: str) -> None:
+    search, other = built(name), built(name)
+    other.ask()
+    state = search.state()
+    assert state is not None
+    other.restore(json.loads(json.dumps(state, default=lambda array: array.tolist())))
+    assert len(other.ask()) > 0

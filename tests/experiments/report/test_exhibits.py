@@ -90,7 +90,7 @@ def test_nothing_is_computed_to_draw(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a report computes nothing")
 
-    for place in ("embedding.space.Space.load", "search.solve.Run.step", "evaluate.evaluate",
+    for place in ("embedding.space.Space.load", "search.run.Run.step", "evaluate.evaluate",
                   "karel.dataset.unique_programs", "karel.draw.frames.frames_of_program"):  # fmt: skip
         monkeypatch.setattr(f"leaps.{place}", refuse)
     for one in gather(store).exhibits:
