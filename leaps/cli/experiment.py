@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from leaps.baselines.methods import BASELINES
 from leaps.cli.app import JsonOption, app, check_device, err, out, print_json, progress_bar
 from leaps.cli.baseline import need_baselines
 from leaps.cli.check import check_stored, draw_stored
@@ -83,7 +84,7 @@ def experiment(
       leaps experiment tasks --methods ladder --check 3
       leaps experiment tasks --methods my_search.py:MySearch,hc --seeds 3
     """
-    from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, FIGURES, get_experiment, read_methods
+    from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, get_experiment, read_methods
 
     if check is None and check_seed is not None:
         raise ValueError("--check-seed: expected --check N as well")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from leaps.base.user_code import split_name
+from leaps.baselines.methods import BASELINES
 from leaps.domain import LIMIT, SHARE
 from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, Result, cell, is_name
@@ -29,8 +30,7 @@ SEEDS = 5
 """the paper's"""
 MANY_SEEDS = 32
 """those of searches that are compared with each other, as in later work"""
-NEURAL = ("drl", "drl-fcn", "drl-abs", "drl-abs-t", "ppo-last-action", "hrl", "hrl-abs")
-BASELINES = (*NEURAL, "naive", "viper")
+NEURAL = tuple(name for name in BASELINES if name not in ("naive", "viper"))
 PEERS = ("hc", "cebs", "ladder")
 """searches that came after the paper, and this project's own"""
 TRAININGS = 3
