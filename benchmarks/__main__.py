@@ -221,15 +221,12 @@ def bench_searches() -> None:
 
 def bench_baselines() -> None:
     """A training of 2 million steps, on one core."""
-    from benchmarks.baselines import convolved, minutes, one_core, step_by_step
+    from benchmarks.baselines import minutes, one_core, step_by_step
 
     with one_core():
-        for task in ("maze", "stair-climber"):
-            quick = minutes("drl", task)
-            with convolved():
-                slow = minutes("drl", task)
-            report(f"drl on {task}, 2M steps", f"{quick:.1f} min", "≤ 5 min", quick <= 5)
-            report("… looked up ÷ convolved", f"{slow / quick:.1f}", "", None)
+        for task, most in (("maze", 15), ("stair-climber", 25)):
+            taken = minutes("drl", task)
+            report(f"drl on {task}, 2M steps", f"{taken:.1f} min", f"≤ {most} min", taken <= most)
         quick = minutes("drl-abs", "maze")
         with step_by_step():
             slow = minutes("drl-abs", "maze")
