@@ -105,7 +105,7 @@ def bench_compilation() -> None:
     tokens = sample_programs(LANGUAGE, PROGRAMS, 20_000, seed=0, max_length=44)
     rate = len(tokens) / best(lambda: KAREL.compile(tokens))
     report("token arrays to compiled programs", f"{rate:,.0f}/s", "≥ 500,000/s", rate >= 500_000)
-    texts = [" ".join(LANGUAGE.decode(ids)) for ids in tokens[:5000]]
+    texts = [LANGUAGE.text(ids) for ids in tokens[:5000]]
     rate = len(texts) / best(lambda: [KAREL.compile(text) for text in texts[:500]] and None) / 10
     report("text to compiled program, one at a time", f"{rate:,.0f}/s", "≥ 20,000/s", rate >= 20_000)
     rate = len(texts) / best(lambda: KAREL.compile(texts))
@@ -222,15 +222,12 @@ def bench_searches() -> None:
 
 def bench_baselines() -> None:
     """A training of 2 million steps, on one core."""
-    from benchmarks.baselines import convolved, minutes, one_core, step_by_step
+    from benchmarks.baselines import minutes, one_core, step_by_step
 
     with one_core():
-        for task in ("maze", "stair-climber"):
-            quick = minutes("drl", task)
-            with convolved():
-                slow = minutes("drl", task)
-            report(f"drl on {task}, 2M steps", f"{quick:.1f} min", "≤ 5 min", quick <= 5)
-            report("… looked up ÷ convolved", f"{slow / quick:.1f}", "", None)
+        for task, most in (("maze", 15), ("stair-climber", 25)):
+            taken = minutes("drl", task)
+            report(f"drl on {task}, 2M steps", f"{taken:.1f} min", f"≤ {most} min", taken <= most)
         quick = minutes("drl-abs", "maze")
         with step_by_step():
             slow = minutes("drl-abs", "maze")

@@ -14,8 +14,7 @@ from stable_baselines3 import SAC
 from benchmarks.timing import best
 from leaps.base.memory import keep_what_is_freed
 from leaps.baselines import hrl, networks, ppo
-from leaps.baselines.lookup import cell_codes, number
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 from leaps.tasks import get
 
 STEPS = 2_000_000
@@ -35,16 +34,6 @@ def one_core() -> Iterator[None]:
 
 
 @contextmanager
-def convolved() -> Iterator[None]:
-    """Look nothing up."""
-    few, networks.FEW = networks.FEW, 0
-    try:
-        yield
-    finally:
-        networks.FEW = few
-
-
-@contextmanager
 def step_by_step() -> Iterator[None]:
     """Go through sequences as sb3-contrib does."""
     ours = networks.Remembering._process_sequence
@@ -58,7 +47,7 @@ def step_by_step() -> Iterator[None]:
 
 def minutes(method: str, task: str) -> float:
     """What a training of 2 million steps takes at the pace of its first iterations, but the very first."""
-    config = (ppo.PAPER_ABS if method == "drl-abs" else ppo.PAPER)[task]
+    config = (ppo.PAPER_PPO_ABS if method == "drl-abs" else ppo.PAPER_PPO)[task]
     trainer = ppo.PPOTrainer(method, get(task), config)
     trainer.step()
     begin, before = time.perf_counter(), trainer.steps
@@ -68,15 +57,10 @@ def minutes(method: str, task: str) -> float:
 
 
 class Batch(NamedTuple):
-    """What a batch of drl is, and takes forwards and back."""
+    """What a batch of drl takes forwards and back."""
 
-    small: float
-    """2x2 squares for each that is unlike all before it"""
-    large: float
-    """… of 5x5"""
-    looked_up: float
-    """seconds of the encoder"""
-    convolved: float
+    encoder: float
+    """seconds of the convolutions"""
     layer: float
     """seconds of the layer after it"""
     flops: float
@@ -91,8 +75,6 @@ def batch(task: str) -> Batch:
     buffer, policy = trainer.model.rollout_buffer, trainer.model.policy
     shown = buffer.observations.reshape(-1, *buffer.observations.shape[-3:])
     grids = torch.from_numpy(shown[:: len(shown) // trainer.config.batch])
-    small, firsts = number(cell_codes(grids.numpy()), 1)
-    large, large_firsts = number(number(small, 1)[0], 2)
     encoder, layer = policy.features_extractor, policy.mlp_extractor
     features = encoder(grids).detach().requires_grad_()
 
@@ -102,23 +84,14 @@ def batch(task: str) -> Batch:
     def answer() -> None:
         torch.cat(layer(features), dim=1).sum().backward()  # type: ignore[no-untyped-call]
 
-    looked_up, answered = best(encode), best(answer)
-    with convolved():
-        slow = best(encode)
+    encoded, answered = best(encode), best(answer)
     products = 3 * 2 * features.numel() * 2 * trainer.config.hidden
-    return Batch(
-        small.size / len(firsts),
-        large.size / len(large_firsts),
-        looked_up,
-        slow,
-        answered,
-        products / answered,
-    )
+    return Batch(encoded, answered, products / answered)
 
 
 def updates(device: str) -> tuple[float, float]:
     """Seconds of an update of HRL on TopOff, and of the library's of the same networks and memory."""
-    trainer = hrl.HRLTrainer("hrl", get("top-off"), hrl.PAPER["top-off"], device=device)
+    trainer = hrl.HRLTrainer("hrl", get("top-off"), hrl.PAPER_HRL["top-off"], device=device)
     while trainer.decisions < 2 * trainer.config.random:
         trainer.step()
 
@@ -136,20 +109,14 @@ def updates(device: str) -> tuple[float, float]:
 def main() -> None:
     say = Console().print
     with one_core():
-        for task in sys.argv[1:] or PAPER:
-            with convolved():
-                slow = minutes("drl", task)
-            say(f"{task}: drl {minutes('drl', task):.1f} min, convolved {slow:.1f}; ", end="")
+        for task in sys.argv[1:] or PAPER_TASKS:
+            say(f"{task}: drl {minutes('drl', task):.1f} min, ", end="")
             say(f"drl-abs {minutes('drl-abs', task):.1f} min")
             one = batch(task)
-            say(f"  a batch of drl: 1 in {one.small:.0f} squares of 2x2 is different, ", end="")
-            say(f"1 in {one.large:.1f} of 5x5;")
-            say(f"  encoder {one.looked_up * 1e3:.0f} ms, convolved {one.convolved * 1e3:.0f}; ", end="")
-            say(f"the layer after it {one.layer * 1e3:.0f} ms, {one.flops / 1e9:.0f} GFLOP/s")
-        quick, _ = updates("cpu")
-        with convolved():
-            slow, _ = updates("cpu")
-        say(f"an update of hrl on top-off: {quick * 1e3:.0f} ms, convolved {slow * 1e3:.0f}")
+            say(f"  a batch of drl: convolutions {one.encoder * 1e3:.0f} ms; ", end="")
+            say(f"the layer after them {one.layer * 1e3:.0f} ms, {one.flops / 1e9:.0f} GFLOP/s")
+        ours, _ = updates("cpu")
+        say(f"an update of hrl on top-off: {ours * 1e3:.0f} ms")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 from leaps.studio.pages import load_pages
 from leaps.studio.programs import start_of
 
@@ -115,10 +115,10 @@ def latencies(address: str, times: int = 40) -> dict[str, float]:
     """Milliseconds from an edit to its return on 100 worlds, of each task: the median."""
 
     async def measure() -> dict[str, float]:
-        taken: dict[str, list[float]] = {task: [] for task in PAPER}
+        taken: dict[str, list[float]] = {task: [] for task in PAPER_TASKS}
         async with Browser(address) as browser:
             for seed in range(times):
-                for task in PAPER:
+                for task in PAPER_TASKS:
                     begin = time.perf_counter()
                     assert await browser.ask("/api/evaluate", evaluation(task, seed)) == 200
                     taken[task].append(1000 * (time.perf_counter() - begin))
@@ -160,7 +160,7 @@ def load(server: Served, users: int = USERS, seconds: float = SECONDS, heavy: bo
                 if due >= begin + seconds:
                     return
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
-                task = list(PAPER)[(number + request) % len(PAPER)]
+                task = list(PAPER_TASKS)[(number + request) % len(PAPER_TASKS)]
                 try:
                     status = await asyncio.wait_for(
                         browser.ask("/api/evaluate", evaluation(task, request)), GIVE_UP
@@ -240,7 +240,7 @@ def on_screen(server: Served) -> OnScreen | None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=list(FLAGS))
         figures = OnScreen(
-            {task: _edit_time(chromium, server, task) for task in PAPER},
+            {task: _edit_time(chromium, server, task) for task in PAPER_TASKS},
             {worlds: _frame_rate(chromium, server, worlds) for worlds in (1, 4)},
             median(_opening_time(chromium, server) for _ in range(7)),
             sum(len(page.packed or page.content) for page in set(load_pages().values())) / 1000,

@@ -9,7 +9,7 @@ import numpy as np
 import leaps
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.search.methods import Setting
-from leaps.search.search import Programs, Scores
+from leaps.search.search import Candidates, Scores
 
 CHILDREN, PATIENCE = 32, 60
 MOVES = {Move.REPLACE: 4.0, Move.INSERT: 2.0, Move.DELETE: 1.0, Move.WRAP: 1.0, Move.ADJUST: 2.0}
@@ -27,7 +27,7 @@ class MySearch:
     def restart(self) -> None:
         self.parent, self.score, self.waited = self.neighbourhood.fresh(1), -np.inf, 0
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
         """Return [n, length] token ids; a list of texts is fine, too."""
         self.children, _ = self.neighbourhood.draw(self.parent, CHILDREN)
         return self.children

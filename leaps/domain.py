@@ -4,6 +4,7 @@ A domain says what can be perceived and done. A task says what is wanted, and ru
 search take both from the task that they are given, and work for any.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,7 @@ class Domain:
 
     def text(self, tokens: NDArray[np.uint8]) -> str:
         """Write the token ids of a program [length] as a text of one line."""
-        return " ".join(self.language.decode(tokens))
+        return self.language.text(tokens)
 
     def compile(self, programs: Programs, *, branches: bool = False, calls: int | None = None) -> Compiled:
         """Compile programs in whatever form they come; see `compile_tokens`.
@@ -213,3 +214,15 @@ class Task(Protocol):
 def size_text(size: Size) -> str:
     """Write a size as people do: 8x8."""
     return size if isinstance(size, str) else f"{size[0]}x{size[1]}"
+
+
+def read_size(text: str) -> tuple[int, int]:
+    """Read (height, width) as people write it: 8x8.
+
+    >>> read_size("8x12")
+    (8, 12)
+    """
+    match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", text.strip())
+    if not match:
+        raise ValueError(f"expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
+    return int(match[1]), int(match[2])

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.base.seeds import UNSEEN_SEEDS as UNSEEN_SEEDS
 from leaps.domain import Outcome, Programs, Rollouts, Size, Task
 from leaps.dsl.compiler import Compiled
 from leaps.tasks import get
 
 UNSEEN = 1000
-"""fresh worlds that a reported return is the mean over, where it can't be exact"""
-UNSEEN_SEEDS = 3 * 2**40
-"""their seed is this plus that of the search or the training, which draws its own worlds from others"""
+"""fresh worlds that a reported return is the mean over, where it can't be exact; their seed is
+UNSEEN_SEEDS plus that of the search or the training"""
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ def test_tests_mirror_the_package() -> None:
 def test_the_command_line_does_without_torch() -> None:
     code = (
         "import leaps.cli, sys; "
-        "print([m for m in ('torch', 'matplotlib', 'leaps.karel.env') if m in sys.modules])"
+        "print([m for m in ('torch', 'sklearn', 'matplotlib', 'leaps.karel.env') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -3,7 +3,7 @@
 import pytest
 
 from leaps.analysis.repair import repair
-from leaps.domain import Task, size_text
+from leaps.domain import Task, read_size, size_text
 from leaps.dsl.text import ProgramError, parse
 from leaps.evaluate import evaluate
 from leaps.karel.world import KAREL, LANGUAGE
@@ -34,8 +34,15 @@ def test_the_wrong_one_of_several_programs_is_pointed_at() -> None:
         KAREL.compile([WALK, "DEF run m( m)"])
 
 
-def test_sizes_are_written_as_people_do() -> None:
+def test_sizes_are_written_as_people_do_and_read_again() -> None:
     assert size_text((8, 12)) == "8x12"
+    assert read_size(" 8X12 ") == read_size("8×12") == (8, 12)
+
+
+@pytest.mark.parametrize("text", ["", "8", "8x", "8x8x8", "-8x8", "8 x 8", "123456x8"])
+def test_anything_but_a_size_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected HEIGHTxWIDTH such as 8x8, found"):
+        read_size(text)
 
 
 # Another domain's task

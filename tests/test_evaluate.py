@@ -129,7 +129,7 @@ def test_an_exact_return_is_the_weighted_mean_of_the_interpreters(task: str, siz
     states = played.states(size)
     assert states is not None
     for row in sample_programs(LANGUAGE, PROGRAMS, 10, seed=3):
-        program = " ".join(LANGUAGE.decode(row))
+        program = LANGUAGE.text(row)
         expected = 0.0
         for index, weight in enumerate(states.weights):
             world = states.worlds.world(index).clone()

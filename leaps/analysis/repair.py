@@ -7,7 +7,8 @@ from leaps.domain import Task
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_line
-from leaps.search.solve import Listener, Run, Solution, SolveConfig, judge, returns_by_size, work
+from leaps.search.solution import judge, returns_by_size
+from leaps.search.solve import Listener, Run, Solution, SolveConfig, work
 from leaps.tasks import get
 
 BUDGET = 500_000

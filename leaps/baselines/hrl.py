@@ -90,7 +90,7 @@ class HRLConfig:
             )
 
 
-PAPER = {
+PAPER_HRL = {
     "clean-house": HRLConfig(1, 0.9),
     "four-corner": HRLConfig(1, 0.95),
     "harvester": HRLConfig(1, 0.95),
@@ -100,7 +100,7 @@ PAPER = {
 }
 """what the paper found best for HRL"""
 
-PAPER_ABS = {
+PAPER_HRL_ABS = {
     "clean-house": HRLConfig(1, 0.95),
     "four-corner": HRLConfig(8, 0.9),
     "harvester": HRLConfig(8, 0.95),

@@ -1,108 +1,26 @@
-"""The baselines by name."""
+"""The baselines by name. Reading them imports no library of learning; making a trainer does."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from leaps.base.files import write_atomically
-from leaps.base.settings import changed
-from leaps.base.tensors import read_about
-from leaps.baselines import hrl, naive, ppo, viper
-from leaps.baselines.hrl import HRLConfig, HRLTrainer
-from leaps.baselines.naive import Naive, NaiveConfig, behaviour_score, task_score
-from leaps.baselines.policies import load_origin, load_policy
-from leaps.baselines.ppo import LastActionConfig, LastActionPolicy, NeuralPolicy, PPOConfig, PPOTrainer
-from leaps.baselines.skill_training import SKILLS_FILE
-from leaps.baselines.skills import load_skills
-from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, named
-from leaps.baselines.viper import VIPERConfig, VIPERTrainer
-from leaps.dsl.syntax import Program
-from leaps.dsl.text import parse, to_indented, to_line
-from leaps.evaluate import ExpectedReturn, evaluate
-from leaps.karel.world import LANGUAGE
-from leaps.search.reconstruct import TEST_PROGRAMS, WALL_DENSITY, worlds_for
-from leaps.tasks import get
-
-PROGRAM_FILE = "program.karel"
-WORLDS = 10
-"""that programs are tried on while they are learned, as in the paper"""
-
-Settings = TypeVar("Settings", HRLConfig, NaiveConfig, PPOConfig, VIPERConfig)
+if TYPE_CHECKING:
+    from leaps.baselines.train import BaselineConfig, Trainer
 
 
-class NaiveTrainer:
-    """The Naïve baseline as a training like the others, on a task or on one of the reconstruction tests."""
+@dataclass(frozen=True)
+class Baseline:
+    """A method that programs are compared with."""
 
-    done = False
-    """it could always learn on"""
-
-    def __init__(
-        self, config: NaiveConfig, name: str, seed: int, size: tuple[int, int] | None, device: str
-    ) -> None:
-        self.config, self.name, self.size = config, name, size
-        if name in TEST_PROGRAMS:
-            score = behaviour_score(TEST_PROGRAMS[name], worlds_for(TEST_PROGRAMS[name], seed, WORLDS))
-        else:
-            task = get(name)
-            score = task_score(task, task.worlds(WORLDS, seed, size))
-        self.naive = Naive(config, score, seed, device)
-
-    @property
-    def steps(self) -> int:
-        return self.naive.environment_steps
-
-    def step(self) -> list[float]:
-        return [self.naive.step().mean_return]
-
-    def state(self) -> dict[str, Any]:
-        return self.naive.state()
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.naive.restore(state)
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        # The worlds of the test are part of what was asked for.
-        worlds = {"wall_density": WALL_DENSITY} if self.name in TEST_PROGRAMS else {}
-        return asdict(self.config) | worlds
-
-    @property
-    def program(self) -> NDArray[np.uint8]:
-        """The best of the programs that it writes in the end."""
-        return self.naive.answer()[0]
-
-    def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
-        program = self.program[None]
-        if self.name in TEST_PROGRAMS:
-            wanted = TEST_PROGRAMS[self.name]
-            score = behaviour_score(wanted, worlds_for(wanted, seed, episodes))
-            r_mat = float(score(program)[0][0])
-            return ExpectedReturn(r_mat, r_mat, None, episodes)  # one number for all worlds
-        found = evaluate(
-            program, self.name, episodes=episodes, seed=seed, size=self.size, prefer_exact=prefer_exact
-        )
-        return found.expected()
-
-    @property
-    def readable(self) -> dict[str, Any]:
-        return {"program": to_line(self._parsed)}
-
-    @property
-    def _parsed(self) -> Program:
-        return parse(" ".join(LANGUAGE.decode(self.program)), LANGUAGE)
-
-    def save(self, folder: Path, about: dict[str, Any]) -> None:  # noqa: ARG002  all is in the result
-        text = to_indented(self._parsed)
-        write_atomically(folder / PROGRAM_FILE, (text + "\n").encode())
+    summary: str
+    steps: int = 2_000_000
+    """of a training, unless told otherwise"""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What else a training can be told."""
+    """Options of a training besides its configuration."""
 
     device: str = "cpu"
     origin: Path | None = None
@@ -111,108 +29,29 @@ class Options:
     """hyperparameters other than the paper's"""
 
 
-@dataclass(frozen=True)
-class Method:
-    """A baseline."""
-
-    summary: str
-    build: Callable[[BaselineConfig, Options], Trainer]
-    steps: int = 2_000_000
-    """of a training, unless told otherwise"""
-
-
-def _best_for(task: str, paper: Mapping[str, Settings], otherwise: Settings) -> Settings:
-    """What the paper found best for a task, or for the one that it is a variant of."""
-    if task in paper:  # a reconstruction test, too
-        return paper[task]
-    return paper.get(get(task).variant_of or task, otherwise)
-
-
-def _ppo(config: BaselineConfig, options: Options, paper: Mapping[str, PPOConfig]) -> Trainer:
-    _needs_no_origin(config, options)
-    settings = changed(_best_for(config.task, paper, PPOConfig()), options.changes)
-    return PPOTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
-
-
-def _last_action(config: BaselineConfig, options: Options) -> Trainer:
-    _needs_no_origin(config, options)
-    settings = changed(LastActionConfig(), options.changes)
-    return PPOTrainer(config.method, get(config.task), settings, config.seed, config.size, options.device)
-
-
-def _transfer(config: BaselineConfig, options: Options) -> Trainer:
-    task = get(config.task)
-    if options.origin is None:
-        source = ppo.TRANSFER.get(task.variant_of or task.name, "maze")
-        raise ValueError(
-            "drl-abs-t goes on with a policy that was trained on another task; train one, say with "
-            f"`leaps baseline drl-abs --task {source} --steps 1000000`, and give its folder with --from"
-        )
-    origin = load_origin(options.origin)
-    settings = changed(origin.config, options.changes)  # the paper keeps those of the first task
-    return PPOTrainer(config.method, task, settings, config.seed, config.size, options.device, origin)
-
-
-def _naive(config: BaselineConfig, options: Options) -> Trainer:
-    _needs_no_origin(config, options)
-    paper = naive.PAPER | naive.PAPER_TESTS
-    settings = replace(_best_for(config.task, paper, NaiveConfig()), steps=config.steps)
-    return NaiveTrainer(
-        changed(settings, options.changes), config.task, config.seed, config.size, options.device
-    )
-
-
-def _hrl(config: BaselineConfig, options: Options, paper: Mapping[str, HRLConfig]) -> Trainer:
-    settings = changed(_best_for(config.task, paper, HRLConfig()), options.changes)
-    skills = None if options.origin is None else load_skills(options.origin / SKILLS_FILE)
-    return HRLTrainer(
-        config.method, get(config.task), settings, config.seed, config.size, options.device, skills
-    )
-
-
-def _viper(config: BaselineConfig, options: Options) -> Trainer:
-    task = get(config.task)
-    if options.origin is None:
-        raise ValueError(
-            "viper imitates a policy; train one, say with "
-            f"`leaps baseline drl --task {config.task}`, and give its folder with --from"
-        )
-    teacher = load_policy(options.origin)
-    # While the tree acts, the teacher's last action would not be the one that was done.
-    if not isinstance(teacher, NeuralPolicy) or isinstance(teacher, LastActionPolicy):
-        raise ValueError(f"viper imitates drl, drl-fcn or drl-abs; {options.origin} holds something else")
-    settings = changed(_best_for(config.task, viper.PAPER, VIPERConfig()), options.changes)
-    teacher_name = named(read_about(options.origin / POLICY_FILE))
-    return VIPERTrainer(task, teacher, settings, config.seed, config.size, teacher_name)
-
-
-def _needs_no_origin(config: BaselineConfig, options: Options) -> None:
-    if options.origin is not None:
-        raise ValueError(
-            f"--from: {config.method} begins with nothing; expected drl-abs-t, viper, hrl or hrl-abs"
-        )
-
-
-METHODS = {
-    "drl": Method("PPO on the grid, through two convolutions", lambda c, o: _ppo(c, o, ppo.PAPER)),
-    "drl-fcn": Method(
-        "PPO on the grid, through convolutions that take any size", lambda c, o: _ppo(c, o, ppo.PAPER)
-    ),
-    "drl-abs": Method("PPO with a memory on Karel's perceptions", lambda c, o: _ppo(c, o, ppo.PAPER_ABS)),
-    "drl-abs-t": Method("drl-abs that was trained on another task before", _transfer, steps=1_000_000),
-    ppo.LAST_ACTION: Method(
-        "PPO without a memory, on Karel's perceptions and its own last action", _last_action
-    ),
-    "hrl": Method("SAC on the grid, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER)),
-    "hrl-abs": Method(
-        "SAC on perceptions, which chooses among skills", lambda c, o: _hrl(c, o, hrl.PAPER_ABS)
-    ),
-    "naive": Method("a network that writes a program token by token", _naive),
-    "viper": Method("a decision tree that imitates a policy", _viper, steps=10_000_000),
+BASELINES = {
+    "drl": Baseline("PPO on the grid, through two convolutions"),
+    "drl-fcn": Baseline("PPO on the grid, through convolutions that take any size"),
+    "drl-abs": Baseline("PPO with a memory on Karel's perceptions"),
+    "drl-abs-t": Baseline("drl-abs that was trained on another task before", steps=1_000_000),
+    "ppo-last-action": Baseline("PPO without a memory, on Karel's perceptions and its own last action"),
+    "hrl": Baseline("SAC on the grid, which chooses among skills"),
+    "hrl-abs": Baseline("SAC on perceptions, which chooses among skills"),
+    "naive": Baseline("a network that writes a program token by token"),
+    "viper": Baseline("a decision tree that imitates a policy", steps=10_000_000),
 }
 
 
-def get_method(name: str) -> Method:
-    if name not in METHODS:
-        raise ValueError(f"unknown baseline {name!r}; expected one of {', '.join(METHODS)}")
-    return METHODS[name]
+def get_baseline(name: str) -> Baseline:
+    """Find a baseline by name."""
+    if name not in BASELINES:
+        raise ValueError(f"unknown baseline {name!r}; expected one of {', '.join(BASELINES)}")
+    return BASELINES[name]
+
+
+def build_trainer(config: "BaselineConfig", options: Options) -> "Trainer":
+    """Make the trainer of a configuration."""
+    from leaps.baselines.builders import BUILDERS
+
+    get_baseline(config.method)
+    return BUILDERS[config.method](config, options)

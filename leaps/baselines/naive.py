@@ -34,7 +34,7 @@ Score = Callable[[NDArray[np.uint8]], tuple[NDArray[np.float64], int]]
 
 @dataclass(frozen=True)
 class NaiveConfig:
-    """Hyperparameters of one training; the paper's per task are in PAPER."""
+    """Hyperparameters of one training; the paper's per task are in PAPER_NAIVE."""
 
     batch: int = 128
     """programs written per iteration"""
@@ -78,7 +78,7 @@ class NaiveConfig:
             )
 
 
-PAPER = {
+PAPER_NAIVE = {
     "clean-house": NaiveConfig(128, 0.1),
     "four-corner": NaiveConfig(128, 1.0),
     "harvester": NaiveConfig(128, 1.0),
@@ -88,7 +88,7 @@ PAPER = {
 }
 """the hyperparameters that the paper found best per task"""
 
-PAPER_TESTS = {
+PAPER_NAIVE_TESTS = {
     "WHILE": NaiveConfig(128, 0.1),
     "IFELSE+WHILE": NaiveConfig(256, 1.0),
     "2IF+IFELSE": NaiveConfig(256, 0.1),

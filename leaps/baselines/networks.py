@@ -12,14 +12,10 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, MlpExtr
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from leaps.baselines.lookup import look_up
 from leaps.karel.tasks import KarelTask
 
 SMALLEST = 5
 """cells along a side of the smallest world that the two convolutions fit into"""
-
-FEW = 4
-"""threads that convolve no faster together than one of them looks up"""
 
 
 @contextmanager
@@ -58,13 +54,10 @@ class GridEncoder(BaseFeaturesExtractor):
 
     def forward(self, grids: Tensor) -> Tensor:
         """[worlds, height, width, planes], zeros and ones of any type → [worlds, features]"""
-        first, second = self.layers[0], self.layers[2]
-        assert isinstance(first, nn.Conv2d)
-        assert isinstance(second, nn.Conv2d)
         if grids.is_cuda:  # where the gradient of so small a convolution is slow
+            first = self.layers[0]
+            assert isinstance(first, nn.Conv2d)
             return torch.as_tensor(self.layers[1:](by_product(grids.float(), first)))
-        if grids.device.type == "cpu" and torch.get_num_threads() <= FEW:
-            return look_up(grids, first, second)
         return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2).float()))
 
 

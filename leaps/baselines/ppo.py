@@ -87,7 +87,7 @@ class PPOConfig:
             )
 
 
-PAPER = {
+PAPER_PPO = {
     "clean-house": PPOConfig(0.1, 0.01, 4),
     "four-corner": PPOConfig(0.2, 0.01, 16),
     "harvester": PPOConfig(0.05, 0.01, 8),
@@ -97,7 +97,7 @@ PAPER = {
 }
 """what the paper found best for DRL"""
 
-PAPER_ABS = {
+PAPER_PPO_ABS = {
     "clean-house": PPOConfig(0.2, 0.01, 8),
     "four-corner": PPOConfig(0.05, 0.01, 4),
     "harvester": PPOConfig(0.2, 0.01, 4),

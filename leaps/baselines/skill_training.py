@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
+from leaps.base.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
 from leaps.baselines.skills import (
     ACTIONS,
     END,

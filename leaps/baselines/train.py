@@ -17,9 +17,9 @@ from statistics import mean
 from typing import Any, Protocol
 
 from leaps import __version__
+from leaps.base.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
 from leaps.base.files import write_atomically
 from leaps.base.memory import keep_what_is_freed
-from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn
 
 CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (

@@ -24,6 +24,7 @@ from safetensors.numpy import load_file, save
 from sklearn.tree import DecisionTreeClassifier
 
 from leaps.base.files import write_atomically
+from leaps.base.seeds import SPAN, VIPER_SEEDS, VIPER_VALIDATION_SEEDS
 from leaps.base.tensors import metadata
 from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.train import POLICY_FILE
@@ -44,10 +45,6 @@ FEATURES, ACTIONS = len(LANGUAGE.perceptions), len(LANGUAGE.actions)
 POSSIBLE = np.sort(TRUTH.T @ BITS)
 """the numbers of what Karel can perceive: either there are markers or there are none"""
 
-# Worlds come from a seed. Programs are searched for with the seeds from 2^40 and checked with those from
-# 2·2^40, and the final judgement has those from 3·2^40; these are for nothing else.
-WORLD_SEEDS, VALIDATION_SEEDS = 4 * 2**40, 5 * 2**40
-MOST_SEEDS = 2**40
 JsonTree = str | dict[str, Any]
 """see `as_json`"""
 MOST_STATES = 10**9
@@ -83,7 +80,7 @@ class VIPERConfig:
             raise ValueError(f"reweight must be True or False, found {self.reweight!r}")
 
 
-PAPER = {
+PAPER_VIPER = {
     "clean-house": VIPERConfig(6, 100_000, False),
     "four-corner": VIPERConfig(12, 100_000, False),
     "harvester": VIPERConfig(12, 400_000, True),
@@ -295,7 +292,7 @@ class VIPERTrainer:
         size: tuple[int, int] | None = None,
         teacher_name: str | None = None,
     ) -> None:
-        if not 0 <= seed < MOST_SEEDS:
+        if not 0 <= seed < SPAN:
             raise ValueError(f"seed must be from 0 to 2^40 - 1, found {seed}")
         self.task, self.teacher, self.config, self.seed = task, teacher, config, seed
         self.teacher_name = teacher_name
@@ -331,7 +328,7 @@ class VIPERTrainer:
         if self.done:
             return []
         first = self.iteration * self.config.worlds
-        worlds = self.task.worlds(self.config.worlds, WORLD_SEEDS + self.seed, self.size, first=first)
+        worlds = self.task.worlds(self.config.worlds, VIPER_SEEDS + self.seed, self.size, first=first)
         self.iteration += 1
         rng = np.random.default_rng([self.seed, self.iteration])
         returns = self._gather(worlds, rng)
@@ -381,7 +378,7 @@ class VIPERTrainer:
         """The tree's return on worlds of its own. Most trees do as one before them did."""
         behaviour = tuple(tree.choices[POSSIBLE].tolist())
         if behaviour not in self._tried:
-            found = self._evaluate(tree, self.config.validation, VALIDATION_SEEDS + self.seed)
+            found = self._evaluate(tree, self.config.validation, VIPER_VALIDATION_SEEDS + self.seed)
             self.steps += int(found.rollouts.steps.sum())
             self._tried[behaviour] = float(found.mean_return[0])
         return self._tried[behaviour]

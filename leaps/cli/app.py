@@ -7,7 +7,6 @@ error.
 
 import json
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leaps import __version__
+from leaps.domain import read_size
 from leaps.dsl.language import Language
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
@@ -91,18 +91,23 @@ def read_program(file: Path | None, expression: str | None, language: Language =
     if expression is not None:
         return parse(expression, language)
     assert file is not None
+    return parse(read_text(file), language)
+
+
+def read_text(file: Path) -> str:
+    """Read a text file, or standard input for '-'; bytes that are no UTF-8 are left to the parser."""
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    return parse(data.decode("utf-8-sig", errors="replace"), language)
+    return data.decode("utf-8-sig", errors="replace")
 
 
 def parse_size(text: str | None, option: str = "--size") -> tuple[int, int] | None:
     """Read HxW."""
     if text is None:
         return None
-    match = re.fullmatch(r"(\d{1,5})[xX×](\d{1,5})", text.strip())
-    if not match:
-        raise ValueError(f"{option}: expected HEIGHTxWIDTH such as 8x8, found {text[:40]!r}")
-    return int(match[1]), int(match[2])
+    try:
+        return read_size(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
 def size_for(task: "Task", text: str | None, option: str = "--size") -> Any:

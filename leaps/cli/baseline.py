@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from leaps.baselines.methods import BASELINES, Options, build_trainer, get_baseline
 from leaps.cli.app import (
     DataOption,
     JsonOption,
@@ -52,7 +53,7 @@ def baseline(
         str,
         typer.Argument(
             metavar="METHOD",
-            help="drl, drl-fcn, drl-abs, drl-abs-t, ppo-last-action, hrl, hrl-abs, naive or viper.",
+            help=f"One of {', '.join(BASELINES)}.",
         ),
     ],
     task: TaskOption,
@@ -89,19 +90,18 @@ def baseline(
       leaps run --policy out/drl-abs-maze-0 --task maze --size 100x100
     """
     need_baselines()
-    from leaps.baselines.methods import Options, get_method
     from leaps.baselines.train import BaselineConfig, Training
     from leaps.experiments.report.figures import draw_learning_curve
     from leaps.search.reconstruct import TEST_PROGRAMS
     from leaps.tasks import get
 
-    chosen = get_method(method)
+    chosen = get_baseline(method)
     config = BaselineConfig(method, task, seed, chosen.steps if steps is None else steps, parse_size(size))
     check_device(device)
     task_name = task if task in TEST_PROGRAMS else get(task).name  # of a task in a file, without the file
     folder = to or Path("out") / f"{method}-{task_name}-{seed}"
     options = Options(device, origin, parse_changes(change or []))
-    training = Training(config, chosen.build(config, options), folder)
+    training = Training(config, build_trainer(config, options), folder)
     if training.resume() and not json_:
         out.print(f"[dim]going on after {training.trainer.steps:,} steps[/dim]")
     with progress_bar() as bar:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from leaps.baselines.methods import BASELINES
 from leaps.cli.app import JsonOption, app, check_device, err, out, print_json, progress_bar
 from leaps.cli.baseline import need_baselines
 from leaps.cli.check import check_stored, draw_stored
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from leaps.experiments.backends import Backend
     from leaps.experiments.catalogue import Experiment
     from leaps.experiments.cell import Cell
-    from leaps.experiments.run import Outcome, Progress
+    from leaps.experiments.run import Progress, RunResults
     from leaps.experiments.table import Rows
 
 
@@ -83,7 +84,7 @@ def experiment(
       leaps experiment tasks --methods ladder --check 3
       leaps experiment tasks --methods my_search.py:MySearch,hc --seeds 3
     """
-    from leaps.experiments.catalogue import BASELINES, EXPERIMENTS, FIGURES, get_experiment, read_methods
+    from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, get_experiment, read_methods
 
     if check is None and check_seed is not None:
         raise ValueError("--check-seed: expected --check N as well")
@@ -160,7 +161,7 @@ def list_experiments(experiments: "list[Experiment]") -> None:
     out.print(table)
 
 
-def summary_of(chosen: "Experiment", outcome: "Outcome", rows: "Rows") -> dict[str, Any]:
+def summary_of(chosen: "Experiment", outcome: "RunResults", rows: "Rows") -> dict[str, Any]:
     return {
         "experiment": chosen.name,
         "cells": len(outcome.results),
@@ -178,9 +179,7 @@ def print_files(chosen: "Experiment", files: list[Path]) -> None:
     for file in files:
         out.print(f"  {file}", markup=False, soft_wrap=True)
     if files:
-        out.print(
-            "`leaps report` shows them in docs/reproduction.md and .html; quick ones with --quick --out DIR"
-        )
+        out.print("`leaps report` shows them in docs/reproduction.md; quick ones with --quick --out DIR")
 
 
 def print_table(chosen: "Experiment", rows: "Rows") -> None:

@@ -30,7 +30,7 @@ def report(
 ) -> None:
     """Write the results of experiments beside the reported ones.
 
-    Writes reproduction.md and reproduction.html with a chart for each table and the paper's figures, all from
+    Writes reproduction.md and claims.md, with a chart for each table and the paper's figures as SVG, all from
     stored results. Quick runs are left out.
     For instance:
 

@@ -31,10 +31,11 @@ from leaps.cli.app import (
 from leaps.cli.programs import coloured
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
+from leaps.search.methods import METHODS
 
 if TYPE_CHECKING:
     from leaps.domain import Domain
-    from leaps.search.solve import Solution, SolveConfig, Step
+    from leaps.search.solve import Round, Solution, SolveConfig
 
 AlsoOption = Annotated[
     str | None,
@@ -56,8 +57,7 @@ def solve(
         typer.Option(
             "--method",
             "-m",
-            help="ladder, leaps (as published), leaps+, hc, cebs, random-8, random-8+, random-64, "
-            "random-64+. Or FILE.py:NAME.",
+            help=f"One of {', '.join(METHODS)}. Or FILE.py:NAME.",
         ),
     ] = "ladder",
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,
@@ -127,7 +127,7 @@ def solve(
             checkpoints[solution.config.seed].remove()
         view.count(solution)
 
-    def watch(step: "Step") -> None:
+    def watch(step: "Round") -> None:
         checkpoints[step.seed](step)
         view.show(step)
 
@@ -161,7 +161,7 @@ class LiveView:
         self.configs, self.domain = configs, domain
         self.live = Live(console=err, transient=True, auto_refresh=False)
         self.shown = 0.0
-        self.steps: dict[int, Step] = {}
+        self.steps: dict[int, Round] = {}
         """the latest of each seed under way"""
         self.solved: list[bool] = []
         """of each solution that is there"""
@@ -183,7 +183,7 @@ class LiveView:
         self.steps.pop(solution.config.seed, None)
         self.solved.append(solution.solved)
 
-    def show(self, step: "Step") -> None:
+    def show(self, step: "Round") -> None:
         self.steps[step.seed] = step
         now = time.monotonic()
         if not err.is_terminal or now - self.shown < 0.1:

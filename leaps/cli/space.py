@@ -4,7 +4,6 @@ torch and matplotlib are imported by the commands that need them: the others sho
 """
 
 import json
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +25,7 @@ from leaps.cli.app import (
     print_json,
     progress_bar,
     read_program,
+    read_text,
 )
 from leaps.cli.baseline import parse_changes
 from leaps.dsl.text import parse, to_line
@@ -248,9 +248,7 @@ def decode(
 
     from leaps.embedding.space import Space
 
-    text = (sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()).decode(
-        "utf-8-sig", errors="replace"
-    )
+    text = read_text(file)
     loaded = Space.load(space)
     try:
         numbers = np.array(
@@ -285,7 +283,7 @@ def interpolate(
     from leaps.experiments.explore import interpolate as walk
 
     ends = [
-        to_line(parse(text if text.lstrip().startswith("DEF") else read_text(text), LANGUAGE))
+        to_line(parse(text if text.lstrip().startswith("DEF") else read_text(Path(text)), LANGUAGE))
         for text in (start, end)
     ]
     programs = walk(Space.load(space), ends[0], ends[1], steps)
@@ -297,10 +295,6 @@ def interpolate(
         name = "START" if number == 0 else "END" if number == steps + 1 else str(number)
         table.add_row(name, program, style="dim" if number and program == programs[number - 1] else "")
     out.print(table)
-
-
-def read_text(file: str) -> str:
-    return Path(file).read_bytes().decode("utf-8-sig", errors="replace")
 
 
 @app.command("latent-map")
@@ -322,7 +316,7 @@ def draw_latent_map(
     space finds for their behaviour.
     """
     from leaps.embedding.space import Space
-    from leaps.experiments.explore import latent_map
+    from leaps.experiments.explore import chart_of_space
     from leaps.experiments.report.figures import check_suffix, draw_map
 
     check_suffix(to)
@@ -334,7 +328,7 @@ def draw_latent_map(
 
         dataset = load_data(data)
         programs = dataset.tokens[dataset.split("train")]
-        chart = latent_map(Space.load(space), programs, seed, iterations, show_name)
+        chart = chart_of_space(Space.load(space), programs, seed, iterations, show_name)
     draw_map(chart, to, f"The program space {space!r}")
     if json_:
         print_json({"out": str(to), "space": space, "r_mat": chart.r_mat})

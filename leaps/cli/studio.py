@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from leaps.cli.app import JsonOption, app, out, print_json
+from leaps.cli.app import JsonOption, app, out, print_json, read_text
 from leaps.karel.tasks import TASKS
 
 
@@ -52,7 +52,7 @@ def studio(
     from leaps.studio.server import Start, Studio
     from leaps.studio.serving import listen, serve
 
-    text = None if program is None else read_text(program)
+    text = None if program is None else read_draft(program)
     start = Start.of(task or (program and task_of(program)) or Start.task, text)
     listener = listen(host, port)
 
@@ -88,11 +88,11 @@ def task_of(file: Path) -> str | None:
     return task if task in TASKS else None
 
 
-def read_text(file: Path) -> str:
+def read_draft(file: Path) -> str:
     """Read a program that may still have mistakes: the studio shows them."""
     from leaps.studio.requests import CHARACTERS
 
-    text = file.read_bytes().decode("utf-8-sig", errors="replace")
+    text = read_text(file)
     if len(text) > CHARACTERS:
         raise ValueError(
             f"{file}: expected a program of at most {CHARACTERS:,} characters, found {len(text):,}"

@@ -12,7 +12,7 @@ from leaps.cli.space import SpaceOption
 from leaps.dsl.text import to_line
 
 if TYPE_CHECKING:
-    from leaps.search.solve import Step
+    from leaps.search.solve import Round
 
 PICTURE_FILE, FILM_FILE, TABLE_FILE, REPORT_FILE = (
     "trajectory.png",
@@ -77,7 +77,7 @@ def trajectory(
     with bar:
         at = bar.add_task(f"{task}: evaluations", total=budget or known.budget, said="")
 
-        def show(step: "Step") -> None:
+        def show(step: "Round") -> None:
             bar.update(at, completed=step.evaluations, said=f"best return {step.best_so_far:.3f}")
 
         recorded = record(config, loaded, program, listener=show)

@@ -111,14 +111,6 @@ class Compiled(NamedTuple):
         )
 
 
-# Kinds as plain numbers, for compiled code.
-_ACTION, _OPEN_C = int(Kind.ACTION), int(Kind.OPEN_C)
-_CLOSE_M, _CLOSE_W, _CLOSE_R = int(Kind.CLOSE_M), int(Kind.CLOSE_W), int(Kind.CLOSE_R)
-_CLOSE_I, _CLOSE_E = int(Kind.CLOSE_I), int(Kind.CLOSE_E)
-_OPEN_W, _OPEN_R = int(Kind.OPEN_W), int(Kind.OPEN_R)
-_OPEN_I, _OPEN_E = int(Kind.OPEN_I), int(Kind.OPEN_E)
-_WHILE, _IF, _IFELSE, _PAD = int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE), int(Kind.PAD)
-_PERCEPTION = int(Kind.PERCEPTION)
 _STATE_DEF, _STATE_END, _NO_BLOCK = int(State.DEF), int(State.END), int(Block.NONE)
 _DEEPEST = MAX_NESTING + 2
 MOST_CALLS = 10**9
@@ -138,7 +130,7 @@ def accepted_length(tokens: NDArray[np.uint8], kinds: NDArray[np.uint8], stack: 
         following = NEXT[state, stack[depth], kind]
         if following < 0:
             return -1
-        if kind == _PAD:
+        if kind == Kind.PAD:
             continue
         opened = OPENS[state, kind]
         if opened > 0:
@@ -201,14 +193,14 @@ def _compile_one(
     rows = loop_count = 0
     condition = 0  # how many there are up to here
     for token in tokens:
-        condition += kinds[token] == _WHILE or kinds[token] == _IF or kinds[token] == _IFELSE
+        condition += kinds[token] == Kind.WHILE or kinds[token] == Kind.IF or kinds[token] == Kind.IFELSE
     here = 0  # the row of what comes next
     depth = -1
     lengths[0] = 0
     position = len(tokens) - 1
     while position >= 0:
         kind = kinds[tokens[position]]
-        if kind == _ACTION:
+        if kind == Kind.ACTION:
             entry = np.int32(arguments[tokens[position]] + (here << SHIFT))
             for code in range(codes):
                 table[rows, code] = entry
@@ -217,11 +209,11 @@ def _compile_one(
                 lengths[depth + 1] += 1
             here = rows
             rows += 1
-        elif kind == _CLOSE_M:
+        elif kind == Kind.CLOSE_M:
             table[rows, :] = HALT
             here = rows
             rows += 1
-        elif kind in (_CLOSE_W, _CLOSE_R):
+        elif kind in (Kind.CLOSE_W, Kind.CLOSE_R):
             depth += 1
             after[depth] = here
             other[depth] = rows
@@ -230,13 +222,13 @@ def _compile_one(
             table[rows, :] = HOLE + (rows << SHIFT)  # a loop's holes are named after its row
             here = rows
             rows += 1
-        elif kind in (_CLOSE_I, _CLOSE_E):
+        elif kind in (Kind.CLOSE_I, Kind.CLOSE_E):
             depth += 1
             after[depth] = here
             other[depth] = -1
             if calls is not None:
                 lengths[depth + 1] = 0
-        elif kind == _OPEN_E:
+        elif kind == Kind.OPEN_E:
             # `i) ELSE e(`: go on with the THEN block, which is followed by what follows the ELSE block.
             if calls is not None:
                 calls[here] += 2 * (lengths[depth + 1] - 1)
@@ -244,7 +236,7 @@ def _compile_one(
             other[depth] = here
             here = after[depth]
             position -= 2
-        elif kind == _OPEN_R:
+        elif kind == Kind.OPEN_R:
             end, following = other[depth], after[depth]
             hole = HOLE + (end << SHIFT)
             times = arguments[tokens[position - 1]]
@@ -284,13 +276,13 @@ def _compile_one(
             if calls is not None:
                 lengths[depth + 1] += 1
             position -= 2
-        elif kind in (_OPEN_W, _OPEN_I):
-            negated = kinds[tokens[position - 3]] != _OPEN_C
+        elif kind in (Kind.OPEN_W, Kind.OPEN_I):
+            negated = kinds[tokens[position - 3]] != Kind.OPEN_C
             perception = arguments[tokens[position - 3 if negated else position - 2]]
             condition -= 1
             yes = np.uint64(1) << np.uint64(2 * condition) if condition < 32 else np.uint64(0)
             no = yes << np.uint64(1)
-            if kind == _OPEN_W:
+            if kind == Kind.OPEN_W:
                 begin, otherwise = other[depth], after[depth]
             else:
                 begin, otherwise = rows, after[depth] if other[depth] < 0 else other[depth]
@@ -309,11 +301,11 @@ def _compile_one(
                 for code in range(codes):
                     source = here if truth[perception, code] != negated else otherwise
                     calls[begin, code] = calls[source, code]
-            if kind == _OPEN_W:
+            if kind == Kind.OPEN_W:
                 _patch(table, branches, calls, begin + 1, rows, hole, begin)
             here = begin
             if calls is not None:
-                if kind == _OPEN_W:
+                if kind == Kind.OPEN_W:
                     table[rows], calls[rows] = table[begin], calls[begin]
                     here = rows
                     rows += 1
@@ -346,7 +338,7 @@ def _measure(
     senses = np.full((count, known if known <= FEW_SENSES else MOST_ASKED), np.uint8(NO_SENSE))
     for program in range(count):
         rows = length
-        while rows > 0 and kinds[min(tokens[program, rows - 1], len(kinds) - 1)] == _PAD:
+        while rows > 0 and kinds[min(tokens[program, rows - 1], len(kinds) - 1)] == Kind.PAD:
             rows -= 1
         bits = known
         if known <= FEW_SENSES:
@@ -355,7 +347,7 @@ def _measure(
         else:
             bits = 0
             for token in tokens[program, :rows]:
-                if token < len(kinds) and kinds[token] == _PERCEPTION and bits <= MOST_ASKED:
+                if token < len(kinds) and kinds[token] == Kind.PERCEPTION and bits <= MOST_ASKED:
                     sense = sense_of[arguments[token]]
                     new = True
                     for bit in range(bits):

@@ -14,11 +14,6 @@ from leaps.dsl.language import Kind, Language
 from leaps.dsl.nodes import BEGIN, length_of
 from leaps.dsl.syntax import Program, tokens_of
 
-# The kinds of tokens as plain numbers, for compiled code.
-_ACTION, _WHILE, _REPEAT = int(Kind.ACTION), int(Kind.WHILE), int(Kind.REPEAT)
-_IF, _IFELSE, _ELSE = int(Kind.IF), int(Kind.IFELSE), int(Kind.ELSE)
-_NOT, _PERCEPTION, _COUNT = int(Kind.NOT), int(Kind.PERCEPTION), int(Kind.COUNT)
-
 
 @jit
 def _list_statements(
@@ -28,10 +23,10 @@ def _list_statements(
     count = 0
     for at in range(BEGIN, length - 1):
         kind = kinds[tokens[at]]
-        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE, _ELSE):
+        if kind in (Kind.ACTION, Kind.WHILE, Kind.REPEAT, Kind.IF, Kind.IFELSE, Kind.ELSE):
             items[count] = tokens[at]
             count += 1
-        elif kind in (_NOT, _PERCEPTION, _COUNT):  # its condition or count
+        elif kind in (Kind.NOT, Kind.PERCEPTION, Kind.COUNT):  # its condition or count
             items[count - 1] = items[count - 1] * 256 + tokens[at]
     return count
 

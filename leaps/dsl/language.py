@@ -19,7 +19,10 @@ FEW_SENSES = 4
 
 
 class Kind(IntEnum):
-    """What a token is to the grammar. Actions, perceptions and repeat counts are one kind each."""
+    """What a token is to the grammar. Actions, perceptions and repeat counts are one kind each.
+
+    Compiled code compares with the members, too: numba takes an IntEnum for its numbers.
+    """
 
     DEF = 0
     RUN = 1
@@ -196,6 +199,10 @@ class Language:
     def decode(self, ids: Iterable[int]) -> list[str]:
         """Turn ids into token names, leaving out the padding."""
         return [self.tokens[i] for i in ids if i != self.pad]
+
+    def text(self, ids: Iterable[int]) -> str:
+        """Write token ids as a text of one line."""
+        return " ".join(self.decode(ids))
 
     def batch(self, programs: Sequence[NDArray[np.uint8]], length: int | None = None) -> NDArray[np.uint8]:
         """Stack programs of different lengths into one array, filled up with `<pad>`."""

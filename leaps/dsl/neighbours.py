@@ -86,13 +86,6 @@ class Limits:
             )
 
 
-# The kinds of tokens as plain numbers, for compiled code.
-_ACTION, _PERCEPTION, _COUNT = int(Kind.ACTION), int(Kind.PERCEPTION), int(Kind.COUNT)
-_NOT, _OPEN_C, _CLOSE_C = int(Kind.NOT), int(Kind.OPEN_C), int(Kind.CLOSE_C)
-_WHILE, _OPEN_W, _CLOSE_W = int(Kind.WHILE), int(Kind.OPEN_W), int(Kind.CLOSE_W)
-_REPEAT, _OPEN_R, _CLOSE_R = int(Kind.REPEAT), int(Kind.OPEN_R), int(Kind.CLOSE_R)
-_IF, _OPEN_I, _CLOSE_I = int(Kind.IF), int(Kind.OPEN_I), int(Kind.CLOSE_I)
-
 _DEPTH = 1
 """where in the grammar a fresh statement begins, as a program's does (see ProgramDistribution.max_depth)"""
 _LONGEST_HEAD = 9
@@ -205,7 +198,7 @@ def _replace(
     elif nodes.kind[node] == CONDITION:
         size = write_condition(stream, tables, first, piece, 0)
     else:
-        piece[0] = first[_COUNT] + below(stream, first[_COUNT + 1] - first[_COUNT])
+        piece[0] = first[Kind.COUNT] + below(stream, first[Kind.COUNT + 1] - first[Kind.COUNT])
         size = 1
     return _splice(out, tokens, length, nodes.start[node], nodes.end[last], piece, size)
 
@@ -222,13 +215,18 @@ def _adjust(
     first, kinds, _ = words
     at = below(stream, length - BEGIN) + BEGIN
     kind = kinds[tokens[at]]
-    if kind == _NOT:  # take the negation away
+    if kind == Kind.NOT:  # take the negation away
         piece[0] = tokens[at + 2]
         return _splice(out, tokens, length, at, at + 4, piece, 1)
-    if kind == _OPEN_C and kinds[tokens[at + 1]] == _PERCEPTION and kinds[tokens[at - 1]] != _NOT:
-        piece[0], piece[1], piece[2], piece[3] = first[_NOT], first[_OPEN_C], tokens[at + 1], first[_CLOSE_C]
+    if kind == Kind.OPEN_C and kinds[tokens[at + 1]] == Kind.PERCEPTION and kinds[tokens[at - 1]] != Kind.NOT:
+        piece[0], piece[1], piece[2], piece[3] = (
+            first[Kind.NOT],
+            first[Kind.OPEN_C],
+            tokens[at + 1],
+            first[Kind.CLOSE_C],
+        )
         return _splice(out, tokens, length, at + 1, at + 2, piece, 4)
-    if kind not in (_ACTION, _PERCEPTION, _COUNT):
+    if kind not in (Kind.ACTION, Kind.PERCEPTION, Kind.COUNT):
         return -1
     piece[0] = first[kind] + below(stream, first[kind + 1] - first[kind])
     return -1 if piece[0] == tokens[at] else _splice(out, tokens, length, at, at + 1, piece, 1)
@@ -248,13 +246,13 @@ def _enclose(
         return -1
     kind = below(stream, 3)
     if kind == 0:
-        piece[0] = first[_REPEAT]
-        piece[1] = first[_COUNT] + below(stream, first[_COUNT + 1] - first[_COUNT])
-        at, opening, closing = 2, _OPEN_R, _CLOSE_R
+        piece[0] = first[Kind.REPEAT]
+        piece[1] = first[Kind.COUNT] + below(stream, first[Kind.COUNT + 1] - first[Kind.COUNT])
+        at, opening, closing = 2, Kind.OPEN_R, Kind.CLOSE_R
     else:
-        piece[0] = first[_WHILE] if kind == 1 else first[_IF]
+        piece[0] = first[Kind.WHILE] if kind == 1 else first[Kind.IF]
         at = write_condition(stream, tables, first, piece, 1)
-        opening, closing = (_OPEN_W, _CLOSE_W) if kind == 1 else (_OPEN_I, _CLOSE_I)
+        opening, closing = (Kind.OPEN_W, Kind.CLOSE_W) if kind == 1 else (Kind.OPEN_I, Kind.CLOSE_I)
     piece[at] = first[opening]
     piece[at + 1 : at + 1 + size] = body
     piece[at + 1 + size] = first[closing]

@@ -20,13 +20,6 @@ BEGIN = len(PREFIX)
 STATEMENT, CONDITION, COUNT = range(3)
 """what a node can be"""
 
-# The kinds of tokens as plain numbers, for compiled code.
-_ACTION, _COUNT, _NOT, _OPEN_C = int(Kind.ACTION), int(Kind.COUNT), int(Kind.NOT), int(Kind.OPEN_C)
-_WHILE, _OPEN_W, _CLOSE_W = int(Kind.WHILE), int(Kind.OPEN_W), int(Kind.CLOSE_W)
-_REPEAT, _OPEN_R, _CLOSE_R = int(Kind.REPEAT), int(Kind.OPEN_R), int(Kind.CLOSE_R)
-_IF, _IFELSE, _OPEN_I, _CLOSE_I = int(Kind.IF), int(Kind.IFELSE), int(Kind.OPEN_I), int(Kind.CLOSE_I)
-_ELSE, _OPEN_E, _CLOSE_E = int(Kind.ELSE), int(Kind.OPEN_E), int(Kind.CLOSE_E)
-
 
 class Nodes(NamedTuple):
     """The pieces of a program that can be cut out, in the order of the text. Only the first `count` count."""
@@ -80,25 +73,27 @@ def find_nodes(
     blocks[0] = BEGIN
     for at in range(BEGIN, length - 1):
         kind = kinds[tokens[at]]
-        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
+        if kind in (Kind.ACTION, Kind.WHILE, Kind.REPEAT, Kind.IF, Kind.IFELSE):
             nodes.start[count], nodes.end[count] = at, at + 1
             nodes.kind[count], nodes.nesting[count], nodes.parent[count] = STATEMENT, depth, blocks[depth]
-            if kind != _ACTION:
+            if kind != Kind.ACTION:
                 opened[depth] = count
                 depth += 1
             count += 1
-        elif kind == _COUNT:
+        elif kind == Kind.COUNT:
             nodes.start[count], nodes.end[count] = at, at + 1
             nodes.kind[count], nodes.nesting[count], nodes.parent[count] = COUNT, depth, -1
             count += 1
-        elif kind == _OPEN_C and kinds[tokens[at - 1]] != _NOT:
-            end = at + 3 if kinds[tokens[at + 1]] != _NOT else at + 6
+        elif kind == Kind.OPEN_C and kinds[tokens[at - 1]] != Kind.NOT:
+            end = at + 3 if kinds[tokens[at + 1]] != Kind.NOT else at + 6
             nodes.start[count], nodes.end[count] = at, end
             nodes.kind[count], nodes.nesting[count], nodes.parent[count] = CONDITION, depth, -1
             count += 1
-        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
+        elif kind in (Kind.OPEN_W, Kind.OPEN_R, Kind.OPEN_I, Kind.OPEN_E):
             blocks[depth] = at + 1
-        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_E) or (kind == _CLOSE_I and kinds[tokens[at + 1]] != _ELSE):
+        elif kind in (Kind.CLOSE_W, Kind.CLOSE_R, Kind.CLOSE_E) or (
+            kind == Kind.CLOSE_I and kinds[tokens[at + 1]] != Kind.ELSE
+        ):
             depth -= 1
             nodes.end[opened[depth]] = at + 1
     return count
@@ -113,16 +108,16 @@ def within(
     rows = np.zeros(nesting + 2, np.int64)
     for at in range(BEGIN, length - 1):
         kind = kinds[tokens[at]]
-        if kind in (_ACTION, _WHILE, _REPEAT, _IF, _IFELSE):
+        if kind in (Kind.ACTION, Kind.WHILE, Kind.REPEAT, Kind.IF, Kind.IFELSE):
             rows[depth] += 1
             if rows[depth] > in_a_row:
                 return False
-        elif kind in (_OPEN_W, _OPEN_R, _OPEN_I, _OPEN_E):
+        elif kind in (Kind.OPEN_W, Kind.OPEN_R, Kind.OPEN_I, Kind.OPEN_E):
             depth += 1
             if depth > nesting:
                 return False
             rows[depth] = 0
-        elif kind in (_CLOSE_W, _CLOSE_R, _CLOSE_I, _CLOSE_E):
+        elif kind in (Kind.CLOSE_W, Kind.CLOSE_R, Kind.CLOSE_I, Kind.CLOSE_E):
             depth -= 1
     return True
 

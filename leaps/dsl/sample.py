@@ -135,31 +135,21 @@ def push(stack: NDArray[np.int64], top: int, what: int, depth: int, nesting: int
     return top + 1
 
 
-# The kinds as plain numbers, for compiled code.
-K_DEF, K_RUN, K_OPEN_M, K_CLOSE_M = int(Kind.DEF), int(Kind.RUN), int(Kind.OPEN_M), int(Kind.CLOSE_M)
-K_ACTION, K_PERCEPTION, K_COUNT = int(Kind.ACTION), int(Kind.PERCEPTION), int(Kind.COUNT)
-K_NOT, K_OPEN_C, K_CLOSE_C = int(Kind.NOT), int(Kind.OPEN_C), int(Kind.CLOSE_C)
-K_WHILE, K_OPEN_W, K_CLOSE_W = int(Kind.WHILE), int(Kind.OPEN_W), int(Kind.CLOSE_W)
-K_REPEAT, K_OPEN_R, K_CLOSE_R = int(Kind.REPEAT), int(Kind.OPEN_R), int(Kind.CLOSE_R)
-K_IF, K_IFELSE, K_OPEN_I, K_CLOSE_I = int(Kind.IF), int(Kind.IFELSE), int(Kind.OPEN_I), int(Kind.CLOSE_I)
-K_ELSE, K_OPEN_E, K_CLOSE_E = int(Kind.ELSE), int(Kind.OPEN_E), int(Kind.CLOSE_E)
-
-
 @jit
 def write_condition(
     stream: Stream, tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], at: int
 ) -> int:
     """Write a random condition, brackets included, from out[at] on; return the position after it."""
     _, _, perceptions, rest = tables
-    at = _put(out, at, first[K_OPEN_C])
+    at = _put(out, at, first[Kind.OPEN_C])
     negated = uniform(stream) < rest[0]
     if negated:
-        at = _put(out, at, first[K_NOT])
-        at = _put(out, at, first[K_OPEN_C])
-    at = _put(out, at, first[K_PERCEPTION] + choose(stream, perceptions))
+        at = _put(out, at, first[Kind.NOT])
+        at = _put(out, at, first[Kind.OPEN_C])
+    at = _put(out, at, first[Kind.PERCEPTION] + choose(stream, perceptions))
     if negated:
-        at = _put(out, at, first[K_CLOSE_C])
-    return _put(out, at, first[K_CLOSE_C])
+        at = _put(out, at, first[Kind.CLOSE_C])
+    return _put(out, at, first[Kind.CLOSE_C])
 
 
 _STATEMENT = len(
@@ -197,32 +187,32 @@ def write_statement(
         if depth <= rest[1] and nesting < rest[2]:
             kind = choose(stream, statements)
         if kind == _ACTION:
-            at = _put(out, at, first[K_ACTION] + choose(stream, actions))
+            at = _put(out, at, first[Kind.ACTION] + choose(stream, actions))
         elif kind == _SEQUENCE:
             top = push(waiting, top, _STATEMENT, depth + 2, nesting)
             top = push(waiting, top, _STATEMENT, depth + 2, nesting)
         elif kind == _REPEAT:
-            at = _put(out, at, first[K_REPEAT])
-            at = _put(out, at, first[K_COUNT] + below(stream, first[K_COUNT + 1] - first[K_COUNT]))
-            at = _put(out, at, first[K_OPEN_R])
-            top = push(waiting, top, K_CLOSE_R, 0, 0)
+            at = _put(out, at, first[Kind.REPEAT])
+            at = _put(out, at, first[Kind.COUNT] + below(stream, first[Kind.COUNT + 1] - first[Kind.COUNT]))
+            at = _put(out, at, first[Kind.OPEN_R])
+            top = push(waiting, top, Kind.CLOSE_R, 0, 0)
             top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
         elif kind == _WHILE:
-            at = _put(out, at, first[K_WHILE])
+            at = _put(out, at, first[Kind.WHILE])
             at = write_condition(stream, tables, first, out, at)
-            at = _put(out, at, first[K_OPEN_W])
-            top = push(waiting, top, K_CLOSE_W, 0, 0)
+            at = _put(out, at, first[Kind.OPEN_W])
+            top = push(waiting, top, Kind.CLOSE_W, 0, 0)
             top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
         else:
-            at = _put(out, at, first[K_IF] if kind == _IF else first[K_IFELSE])
+            at = _put(out, at, first[Kind.IF] if kind == _IF else first[Kind.IFELSE])
             at = write_condition(stream, tables, first, out, at)
-            at = _put(out, at, first[K_OPEN_I])
+            at = _put(out, at, first[Kind.OPEN_I])
             if kind == _IFELSE:  # last things first
-                top = push(waiting, top, K_CLOSE_E, 0, 0)
+                top = push(waiting, top, Kind.CLOSE_E, 0, 0)
                 top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
-                top = push(waiting, top, K_OPEN_E, 0, 0)
-                top = push(waiting, top, K_ELSE, 0, 0)
-            top = push(waiting, top, K_CLOSE_I, 0, 0)
+                top = push(waiting, top, Kind.OPEN_E, 0, 0)
+                top = push(waiting, top, Kind.ELSE, 0, 0)
+            top = push(waiting, top, Kind.CLOSE_I, 0, 0)
             top = push(waiting, top, _STATEMENT, depth + 2, nesting + 1)
     return at
 
@@ -233,11 +223,11 @@ def write_program(
 ) -> None:
     """Draw programs until one fits into `out`, and fill it up with padding."""
     while True:
-        at = _put(out, 0, first[K_DEF])
-        at = _put(out, at, first[K_RUN])
-        at = _put(out, at, first[K_OPEN_M])
+        at = _put(out, 0, first[Kind.DEF])
+        at = _put(out, at, first[Kind.RUN])
+        at = _put(out, at, first[Kind.OPEN_M])
         at = write_statement(stream, tables, first, out, at, 1, 0)
-        at = _put(out, at, first[K_CLOSE_M])
+        at = _put(out, at, first[Kind.CLOSE_M])
         if at <= len(out):
             out[at:] = pad
             return

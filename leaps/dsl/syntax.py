@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 MAX_NESTING = 100
 """blocks within blocks that a program may have; far more than anyone can read"""
+MOST_TOKENS = 4 * MAX_NESTING
+"""tokens of the longest program that never nests too deep"""
 
 
 @dataclass(frozen=True)

@@ -47,12 +47,12 @@ class RolloutBatch:
     sequence: Tensor
     """[n] which rollout"""
     step: Tensor
-    """[n] where the step stands in `Rollouts`"""
+    """[n] where the step stands in `RolloutTable`"""
     batch_sizes: Tensor
     """on the CPU, as in PackedSequence"""
 
 
-class Programs:
+class ProgramTable:
     """Some programs of a data set, on a device."""
 
     def __init__(self, tokens: NDArray[np.uint8], max_length: int, device: torch.device) -> None:
@@ -88,7 +88,7 @@ def _allowed(tokens: NDArray[np.uint8], max_length: int) -> NDArray[np.bool_]:
     return np.stack(places, axis=1)
 
 
-class Rollouts:
+class RolloutTable:
     """The rollouts of some programs of a data set, on a device: every state, and the action taken there."""
 
     def __init__(self, data: Dataset, programs: NDArray[np.int64], device: torch.device) -> None:

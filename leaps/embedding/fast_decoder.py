@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from leaps.base.jit import jit
 from leaps.base.parallel import share
 from leaps.dsl.mask import NEED, SHORTEST, Block, State
-from leaps.dsl.syntax import MAX_NESTING
+from leaps.dsl.syntax import MOST_TOKENS
 from leaps.dsl.text import PREFIX
 from leaps.embedding.compiled_layers import (
     GROUP,
@@ -36,9 +36,6 @@ from leaps.karel.world import LANGUAGE
 
 GRAIN = 16
 """latents that are worth another thread"""
-
-LONGEST = 4 * MAX_NESTING
-"""tokens of the longest program that never nests too deep"""
 
 _GATES = 3
 _BLOCKS = len(Block)
@@ -308,8 +305,8 @@ class FastDecoder:
     def decode(self, points: Floats, *, max_length: int | None = None) -> NDArray[np.uint8]:
         """The most likely programs of points [b, l]: whole, [b, max_length], filled up with `<pad>`."""
         length = self.config.max_length if max_length is None else max_length
-        if not SHORTEST <= length <= LONGEST:
-            raise ValueError(f"max_length={length}: {SHORTEST} to {LONGEST} tokens can be decoded")
+        if not SHORTEST <= length <= MOST_TOKENS:
+            raise ValueError(f"max_length={length}: {SHORTEST} to {MOST_TOKENS} tokens can be decoded")
         if points.ndim != 2 or points.shape[1] != self.config.latent:
             raise ValueError(f"points should be [programs, {self.config.latent}], found {list(points.shape)}")
         programs = np.full((len(points), length), LANGUAGE.pad, np.uint8)

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from leaps.embedding.batches import Programs, Rollouts
+from leaps.embedding.batches import ProgramTable, RolloutTable
 from leaps.embedding.losses import latent_behaviour_reconstruction, matching_rewards
 from leaps.embedding.model import ProgramSpace, with_prefix
 from leaps.karel.dataset import Dataset
@@ -20,8 +20,8 @@ class Judge:
 
     def __init__(self, data: Dataset, numbers: NDArray[np.int64], space: ProgramSpace) -> None:
         self.data, self.numbers = data, numbers
-        self.programs = Programs(data.tokens[numbers], space.config.max_length, space.device)
-        self.rollouts = Rollouts(data, numbers, space.device) if space.policy is not None else None
+        self.programs = ProgramTable(data.tokens[numbers], space.config.max_length, space.device)
+        self.rollouts = RolloutTable(data, numbers, space.device) if space.policy is not None else None
 
     @torch.no_grad()
     def __call__(self, space: ProgramSpace) -> dict[str, float]:

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from leaps.domain import Rollouts as Traces
-from leaps.embedding.batches import ProgramBatch, RolloutBatch, Rollouts
+from leaps.embedding.batches import ProgramBatch, RolloutBatch, RolloutTable
 from leaps.embedding.behaviour import match
 from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with_prefix
 from leaps.embedding.recurrent import Part
@@ -60,7 +60,7 @@ def program_reconstruction(
 
 
 def latent_behaviour_reconstruction(
-    space: ProgramSpace, rollouts: Rollouts, batch: RolloutBatch, latent: Tensor
+    space: ProgramSpace, rollouts: RolloutTable, batch: RolloutBatch, latent: Tensor
 ) -> tuple[Tensor, Tensor]:
     """L^L (4): cross entropy of the actions that the programs take, under π(a | z, s).
 

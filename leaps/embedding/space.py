@@ -106,7 +106,7 @@ class Space:
     @staticmethod
     def text(tokens: NDArray[np.uint8]) -> str:
         """One decoded program, as a line."""
-        return " ".join(LANGUAGE.decode(tokens))
+        return LANGUAGE.text(tokens)
 
 
 @lru_cache(maxsize=8)

@@ -4,7 +4,6 @@ Each epoch trains L^P and L^L together on all training programs, then L^R alone 
 "Training"). The variants leave losses out: P, P+R, P+L, and all three, LEAPS.
 """
 
-import io
 import json
 import math
 import time
@@ -18,10 +17,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from leaps.base.checkpoint import damaged, read_checkpoint, told, write_checkpoint
 from leaps.base.files import write_atomically
 from leaps.base.memory import keep_what_is_freed
 from leaps.base.tensors import read_about
-from leaps.embedding.batches import Programs, Rollouts
+from leaps.embedding.batches import ProgramTable, RolloutTable
 from leaps.embedding.judge import BATCH, Judge
 from leaps.embedding.losses import (
     embed,
@@ -213,8 +213,8 @@ class Trainer:
         self.space.to(device)
         numbers = data.split("train")
         self.train = numbers[: config.programs] if config.programs else numbers
-        self.programs = Programs(data.tokens[self.train], config.model.max_length, device)
-        self.rollouts = Rollouts(data, self.train, device) if with_policy else None
+        self.programs = ProgramTable(data.tokens[self.train], config.model.max_length, device)
+        self.rollouts = RolloutTable(data, self.train, device) if with_policy else None
         self.judge = Judge(data, data.split("validation")[: config.validation_programs], self.space)
         self.sampler = ProgramSampler(self.space)
         coders = [*self.space.encoder.parameters(), *self.space.decoder.parameters()]
@@ -327,42 +327,42 @@ class Trainer:
         _update(self.rl_optimizer, loss, self.config.rl_clip)
         return {"reward": reward}
 
+    @property
+    def _asked(self) -> dict[str, Any]:
+        """What a training that goes on from this one's checkpoint has to have in common with it."""
+        return asdict(self.config) | {"data": asdict(self.data.config)}
+
     def save(self, folder: Path) -> None:
         """Write all that the next epoch depends on."""
-        buffer = io.BytesIO()
-        torch.save(
-            {
-                "config": asdict(self.config) | {"data": asdict(self.data.config)},
-                "epoch": self.epoch,
-                "exact": self.exact,
-                "best": (self.best_score, self.best_epoch),
-                "space": self.space.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
-                "rl_optimizer": self.rl_optimizer.state_dict(),
-            },
-            buffer,
-        )
-        write_atomically(folder / CHECKPOINT_FILE, buffer.getvalue())
+        state = {
+            "config": self._asked,
+            "epoch": self.epoch,
+            "exact": self.exact,
+            "best": (self.best_score, self.best_epoch),
+            "space": self.space.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "rl_optimizer": self.rl_optimizer.state_dict(),
+        }
+        write_checkpoint(folder / CHECKPOINT_FILE, state)
 
     def resume(self, folder: Path) -> None:
         """Go on where a training of the same configuration was."""
         file = folder / CHECKPOINT_FILE
-        damaged = f"{file} is damaged or of another version ({{}}); remove it to begin anew"
-        try:
-            state = torch.load(file, map_location=self.device, weights_only=True)
-            theirs, epoch, exact, best = state["config"], state["epoch"], state["exact"], state["best"]
-        except Exception as error:
-            raise ValueError(damaged.format(type(error).__name__)) from None
-        mine = asdict(self.config) | {"data": asdict(self.data.config)}
-        if different := [name for name in mine if mine[name] != theirs.get(name)]:
-            changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
-            raise ValueError(f"{folder} holds a training with {changes}; use another folder")
+        names = ("config", "epoch", "exact", "best", "space", "optimizer", "rl_optimizer")
+        state = read_checkpoint(file, names, self.device)
+        theirs = state["config"]
+        # Name by name, and not within: the data's seed is another than the training's.
+        different = {
+            name: (theirs.get(name), mine) for name, mine in self._asked.items() if mine != theirs.get(name)
+        }
+        if different:
+            raise ValueError(f"{folder} holds a training with {told(different)}; use another folder")
         try:
             self.space.load_state_dict(state["space"])
         except RuntimeError as error:
-            raise ValueError(damaged.format(str(error).splitlines()[-1].strip())) from None
-        self.epoch, self.exact = epoch, exact
-        self.best_score, self.best_epoch = best
+            raise damaged(file, str(error)) from None
+        self.epoch, self.exact = state["epoch"], state["exact"]
+        self.best_score, self.best_epoch = state["best"]
         self.optimizer.load_state_dict(state["optimizer"])
         self.rl_optimizer.load_state_dict(state["rl_optimizer"])
 

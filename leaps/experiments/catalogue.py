@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from leaps.base.user_code import split_name
+from leaps.baselines.methods import BASELINES
 from leaps.domain import LIMIT, SHARE
 from leaps.experiments import computing, figures
 from leaps.experiments.cell import Cell, Option, Result, cell, is_name
@@ -22,15 +23,14 @@ from leaps.experiments.computing import (
 )
 from leaps.experiments.spaces import SEEDS as SPACE_SEEDS
 from leaps.experiments.study import EDITS, ORIGINAL, STUDY
-from leaps.karel.tasks import HARD, HELD_OUT, PAPER
+from leaps.karel.tasks import HARD, HELD_OUT, PAPER_TASKS
 from leaps.search.reconstruct import TEST_PROGRAMS
 
 SEEDS = 5
 """the paper's"""
 MANY_SEEDS = 32
 """those of searches that are compared with each other, as in later work"""
-NEURAL = ("drl", "drl-fcn", "drl-abs", "drl-abs-t", "ppo-last-action", "hrl", "hrl-abs")
-BASELINES = (*NEURAL, "naive", "viper")
+NEURAL = tuple(name for name in BASELINES if name not in ("naive", "viper"))
 PEERS = ("hc", "cebs", "ladder")
 """searches that came after the paper, and this project's own"""
 TRAININGS = 3
@@ -164,7 +164,7 @@ def _task_entries(method: str, task: str, seed: int, quick: bool, experiment: st
     if method != "drl-abs-t":
         return [cell(experiment, method, task, seed, **options)]
     # From every other task; the best is reported.
-    sources = [source for source in PAPER if source != task]
+    sources = [source for source in PAPER_TASKS if source != task]
     return [
         cell(experiment, method, task, seed, source=source, **options)
         for source in sources[: 1 if quick else None]
@@ -311,7 +311,7 @@ def _budget_needs(one: Cell) -> tuple[Cell, ...]:
 
 
 def _table_of(task: str) -> str:
-    return "tasks" if task in PAPER else "karel-hard"
+    return "tasks" if task in PAPER_TASKS else "karel-hard"
 
 
 ROLLOUTS_ON_ALL = "ladder"
@@ -319,7 +319,7 @@ ROLLOUTS_ON_ALL = "ladder"
 
 
 def _rollout(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
-    if task not in PAPER and method != ROLLOUTS_ON_ALL:
+    if task not in PAPER_TASKS and method != ROLLOUTS_ON_ALL:
         return []
     return [cell("rollouts", method, task, seed, **(_quick(method) if quick else {}))]
 
@@ -358,7 +358,7 @@ TABLES = {
             "tasks",
             "Table 3: the six tasks, all methods, and what came after the paper",
             (*BASELINES, *SEARCHES),
-            tuple(PAPER),
+            tuple(PAPER_TASKS),
             _task_entries,
             _task,
             _task_needs,
@@ -369,7 +369,7 @@ TABLES = {
             "steps",
             "from leaps to leaps+: one change after another, then each change alone",
             tuple(STEPS),
-            tuple(PAPER),
+            tuple(PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "steps"),
             computing.step,
             _step_needs,
@@ -379,7 +379,7 @@ TABLES = {
             "depends",
             "what the return of `leaps` depends on: distances, details of the authors' code, the space",
             tuple(DEPENDS),
-            tuple(PAPER),
+            tuple(PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "depends"),
             computing.step,
             _step_needs,
@@ -389,7 +389,7 @@ TABLES = {
             "as-run",
             "LEAPS on the tasks as its authors' code runs them; means on the ten worlds of the search",
             AS_RUN_ROWS,
-            tuple(PAPER),
+            tuple(PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "as-run"),
             computing.as_run,
             seeds=_few_seeds,
@@ -398,7 +398,7 @@ TABLES = {
             "budget",
             "return on held-out worlds against evaluations, all searches on 16 worlds",
             ("leaps", "leaps+", *PEERS),
-            (*PAPER, *HARD),
+            (*PAPER_TASKS, *HARD),
             _budget,
             computing.budget_curve,
             _budget_needs,
@@ -409,7 +409,7 @@ TABLES = {
             "ablation",
             "Ladder without each of its ideas",
             tuple(ABLATION),
-            (*PAPER, *(task for task in HARD if task not in TOO_SLOW)),
+            (*PAPER_TASKS, *(task for task in HARD if task not in TOO_SLOW)),
             _ablation,
             computing.search,
             seeds=lambda method: ABLATION_SEEDS,  # noqa: ARG005
@@ -431,7 +431,7 @@ TABLES = {
             "short",
             "Table 3 in rollouts of 100 actions; the paper doesn't say how long those of its policies were",
             ("drl", "drl-fcn", "drl-abs", "leaps", "leaps+", "ladder"),
-            tuple(f"{task}{LIMIT}{SHORT}" for task in PAPER),
+            tuple(f"{task}{LIMIT}{SHORT}" for task in PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "short"),
             _task,
             seeds=_few_seeds,
@@ -443,7 +443,7 @@ TABLES = {
             "DRL-FCN); DRL is trained in worlds of that size, and the programs of `ladder-sizes` had to hold "
             "at 9x9, 16x16 and 40x40, too",
             ("drl", "drl-fcn", "drl-abs", "ppo-last-action", "viper", "leaps", "leaps+", "ladder", *SIZES),
-            tuple(name for name in PAPER if name != "clean-house"),
+            tuple(name for name in PAPER_TASKS if name != "clean-house"),
             _generalization,
             _at_size,
             _generalization_needs,
@@ -482,7 +482,7 @@ TABLES = {
             "length",
             "programs of up to 45 and up to 100 tokens; the paper shows programs, and reports no returns",
             tuple(LENGTHS),
-            tuple(PAPER),
+            tuple(PAPER_TASKS),
             _length,
             computing.step,
             _length_needs,
@@ -556,7 +556,7 @@ FIGURES = {
             "rollouts",
             "states of rollouts of programs and policies on the paper's tasks, and of Ladder's on all ten",
             ("drl", "drl-abs", "leaps", ROLLOUTS_ON_ALL),
-            (*PAPER, *HARD),
+            (*PAPER_TASKS, *HARD),
             _rollout,
             figures.rollout,
             _rollout_needs,

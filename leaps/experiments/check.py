@@ -58,13 +58,13 @@ class Difference:
         }
 
 
-LONGEST = 200
+LONGEST_TEXT = 200
 """characters of a value that are printed; --json has all"""
 
 
 def _shown(value: Any) -> str:
     text = "nothing" if value is MISSING else json.dumps(value)
-    return text if len(text) <= LONGEST else text[:LONGEST] + " …"
+    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " …"
 
 
 @dataclass(frozen=True)

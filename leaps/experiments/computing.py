@@ -15,14 +15,14 @@ from leaps import __version__
 from leaps.base.files import locked
 from leaps.base.tensors import read_about
 from leaps.base.user_code import digest_of, split_name
-from leaps.domain import SHARE
+from leaps.domain import SHARE, read_size
 from leaps.experiments.cell import Cell, Result
 from leaps.experiments.commit import commit
 from leaps.experiments.spaces import RECIPES, SEEDS, Trained, open_space
 from leaps.search.ladder import IDEAS
 
 if TYPE_CHECKING:
-    from leaps.baselines.checkpoint import Differences
+    from leaps.base.checkpoint import Differences
 
 Values = dict[str, Any]
 
@@ -367,20 +367,20 @@ def trained_at_size(job: Job) -> Values:
 
 def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tuple[Values, Any]:
     """Train the cell's baseline: its result, and the trainer. By default at the task's own size."""
-    from leaps.baselines.methods import Options, get_method
+    from leaps.baselines.methods import Options, build_trainer, get_baseline
     from leaps.baselines.train import BaselineConfig, Training
 
-    cell, method = job.cell, get_method(job.cell.method)
+    cell, method = job.cell, get_baseline(job.cell.method)
     config = BaselineConfig(
         cell.method,
         cell.task,
         cell.seed,
         cell.option("steps", method.steps),
-        size=None if size is None else _parsed(size),
+        size=None if size is None else read_size(size),
         judged=cell.option("judged") if judged is None else judged,
     )
     origin = best_of(job) if job.needed else None
-    training = Training(config, method.build(config, Options(job.device, origin)), job.folder)
+    training = Training(config, build_trainer(config, Options(job.device, origin)), job.folder)
     training.resume()
     result = training.run()
     kept = {**training.trainer.readable, "curve": training.compact_curve()}
@@ -389,7 +389,7 @@ def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tu
 
 def best_of(job: Job) -> Path:
     """The folder of the best policy that a cell needs; trained anew if it is on another machine."""
-    from leaps.baselines.checkpoint import told
+    from leaps.base.checkpoint import told
 
     best = max(job.needed, key=_worth)
     with locked(best.folder):  # several workers may need it at once
@@ -410,7 +410,7 @@ def _worth(job: Job) -> float:
 
 def _foreign(job: Job) -> "Differences":
     """How the policy in a cell's folder differs from the one that its result is of."""
-    from leaps.baselines.checkpoint import differences
+    from leaps.base.checkpoint import differences
     from leaps.baselines.train import POLICY_FILE
 
     cell = job.cell
@@ -458,7 +458,7 @@ def reconstruction(job: Job) -> Values:
     from leaps.embedding.space import Space
     from leaps.search.random_search import config_for
     from leaps.search.reconstruct import (
-        PAPER,
+        PAPER_RECONSTRUCTION,
         PLUS,
         TEST_PROGRAMS,
         Reconstruction,
@@ -482,7 +482,7 @@ def reconstruction(job: Job) -> Values:
         config = config_for(cell.task, int(base.rpartition("-")[2]), plus)
         found = reconstruct_at_random(space, program, config, seed)
     else:
-        setting = PLUS if plus else PAPER[cell.task]
+        setting = PLUS if plus else PAPER_RECONSTRUCTION[cell.task]
         found = reconstruct(space, program, setting, seed, cell.option("iterations", 1000), best_answers=plus)
     return {
         "return": found.r_mat + VALID_BONUS,
@@ -537,12 +537,6 @@ def debugging(job: Job) -> Values:
     return _timed(lambda: repair(program, cell.task, edits, seed=cell.seed, budget=budget).summary())
 
 
-def _parsed(size: str) -> tuple[int, int]:
-    """Read the size of a cell's worlds, such as 100x100."""
-    height, width = size.split("x")
-    return int(height), int(width)
-
-
 def elsewhere(job: Job) -> Values:
     """What was found on a task's own size, or on some, in worlds of another."""
     from leaps.baselines.evaluate import evaluate_policy
@@ -553,7 +547,7 @@ def elsewhere(job: Job) -> Values:
     settings: dict[str, Any] = {
         "episodes": cell.option("episodes", EPISODES_ELSEWHERE),
         "seed": UNSEEN_SEEDS + cell.seed,
-        "size": _parsed(cell.option("size")),
+        "size": read_size(cell.option("size")),
     }
     said: Values
     if "program" in found:

@@ -19,16 +19,21 @@ from leaps.karel.dataset import CONDITIONS, Dataset
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.cem import CEMConfig
-from leaps.search.reconstruct import PAPER, PLUS, TEST_PROGRAMS, reconstruct
+from leaps.search.reconstruct import PAPER_RECONSTRUCTION, PLUS, TEST_PROGRAMS, reconstruct
+
+
+def line_between(space: Space, start: str, end: str, steps: int) -> NDArray[np.float32]:
+    """[steps + 2, dimensions] points on the line between two programs, the two ends included."""
+    if steps < 1:
+        raise ValueError(f"steps must be at least 1, found {steps}")
+    first, last = space.encode([start, end])
+    fractions = np.linspace(0, 1, steps + 2, dtype=np.float32)[:, None]
+    return np.asarray(first + fractions * (last - first))
 
 
 def interpolate(space: Space, start: str, end: str, steps: int) -> list[str]:
     """Decode `steps` points on the line between two programs, and the two ends (the paper's two tables)."""
-    if steps < 1:
-        raise ValueError(f"steps must be at least 1, found {steps}")
-    first, last = space.encode([start, end])
-    shares = np.linspace(0, 1, steps + 2, dtype=np.float32)[:, None]
-    return [space.text(tokens) for tokens in space.decode(first + shares * (last - first))]
+    return [space.text(tokens) for tokens in space.decode(line_between(space, start, end, steps))]
 
 
 NEIGHBOURS = 10
@@ -142,7 +147,7 @@ def places_of(columns: Mapping[str, Any]) -> NDArray[np.float32]:
 
 
 @dataclass(frozen=True)
-class LatentMap:
+class SpaceChart:
     """A space in two dimensions, by principal components of the training programs' latents."""
 
     training: NDArray[np.float32]
@@ -188,11 +193,11 @@ class LatentMap:
         }
 
     @staticmethod
-    def of_report(said: Mapping[str, Any]) -> "LatentMap":
+    def of_report(said: Mapping[str, Any]) -> "SpaceChart":
         """Read what `report` wrote."""
         tests = {name: said["tests"][name] for name in TEST_PROGRAMS}
         first, second = (float(share) for share in said["variance_shares"])
-        return LatentMap(
+        return SpaceChart(
             places_of(said["training"]),
             places_of(said["normal"]),
             {name: places_of(test["truth"])[0] for name, test in tests.items()},
@@ -205,13 +210,13 @@ class LatentMap:
         )
 
 
-def latent_map(
+def chart_of_space(
     space: Space,
     programs: NDArray[np.uint8],
     seed: int = 0,
     iterations: int = 1000,
     progress: Callable[[str], object] = str,
-) -> LatentMap:
+) -> SpaceChart:
     """Lay out the paper's figure "Visualizations of Learned Program Embedding Space".
 
     programs: [n, length] those of the training set.
@@ -229,13 +234,13 @@ def latent_map(
         progress(name)
         given = space.encode([program])
         # In raw latents as published, else as leaps+ does.
-        setting = PAPER[name] if space.raw else PLUS
+        setting = PAPER_RECONSTRUCTION[name] if space.raw else PLUS
         result = reconstruct(space, program, setting, seed, iterations, best_answers=not space.raw)
         truth[name], found[name] = place(given)[0], place(result.point[None])[0]
         r_mat[name] = result.r_mat
         apart[name] = float(np.linalg.norm(space.latent(result.point[None]) - space.latent(given))) / unit
     training = plane.place(latents)
-    return LatentMap(
+    return SpaceChart(
         training,
         place(normal),
         truth,
@@ -264,7 +269,7 @@ class SearchJudge:
     def __init__(self, data: Dataset, config: TrainConfig) -> None:
         rows = data.tokens[data.split("validation")]
         branching = np.isin(LANGUAGE.kinds[rows], CONDITIONS).any(axis=1)
-        self.programs = [" ".join(LANGUAGE.decode(row)) for row in rows[branching][: config.search_programs]]
+        self.programs = [LANGUAGE.text(row) for row in rows[branching][: config.search_programs]]
         if len(self.programs) < config.search_programs:
             raise ValueError(
                 f"search_programs={config.search_programs}, but the validation split has only "

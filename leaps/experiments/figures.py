@@ -33,14 +33,15 @@ DIGITS = 4
 def latent_map(job: Job) -> Values:
     """Lay out a space in two dimensions: its raw latents, as the paper does."""
     from leaps.embedding.space import Space
-    from leaps.experiments.explore import latent_map as lay_out
+    from leaps.experiments.explore import chart_of_space
     from leaps.karel.dataset import DataConfig, unique_programs
 
     cell = job.cell
     config = DataConfig(programs=cell.option("programs", DataConfig.programs))
     training = unique_programs(config)[: config.bounds[0]]
     trained, seed = space_of(job, SPACES[cell.method])
-    chart = lay_out(Space.load(trained.path, raw=True), training, seed, cell.option("iterations", 1000))
+    iterations = cell.option("iterations", 1000)
+    chart = chart_of_space(Space.load(trained.path, raw=True), training, seed, iterations)
     return {"programs": len(training), **chart.report(), "space": trained.about}
 
 

@@ -15,7 +15,7 @@ from leaps.experiments.store import Store
 
 
 @dataclass
-class Outcome:
+class RunResults:
     """What came of a run."""
 
     results: dict[Cell, Result] = field(default_factory=dict)
@@ -92,12 +92,12 @@ def run(
     device: str = "cpu",
     listener: Callable[[Progress], object] = id,
     files: Mapping[str, str] = MappingProxyType({}),
-) -> Outcome:
+) -> RunResults:
     """Compute the cells that are not in the store, and those that they need. Returns them all.
 
     files: `FILE.py:NAME` of the methods that are users' searches, by their names in cells.
     """
-    outcome, read = Outcome(), dict[Cell, Result]()
+    outcome, read = RunResults(), dict[Cell, Result]()
 
     def known(cell: Cell) -> Result | None:
         if cell not in read and (found := store.read(cell)) is not None:

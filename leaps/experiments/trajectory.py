@@ -16,16 +16,15 @@ from leaps.dsl.text import parse
 from leaps.embedding.space import Space
 from leaps.experiments.explore import Plane as Plane  # those who place a search import it from here, too
 from leaps.experiments.explore import columns_of, places_of
+from leaps.experiments.paper import LONGEST_PROGRAM
 from leaps.karel.world import LANGUAGE, PROGRAMS
 from leaps.search.leaps import Leaps, parse_changes
 from leaps.search.objective import Objective
-from leaps.search.solve import Run, SolveConfig, Step
+from leaps.search.solve import Round, Run, SolveConfig
 from leaps.tasks import get
 
 CLOUD = 3000
-"""random programs that the plane is laid through"""
-LONGEST = 44
-"""tokens of the longest of them, as in the paper's data"""
+"""random programs that the plane is laid through, none longer than those of the paper's data"""
 SNAPSHOTS = 6
 """iterations whose populations are in one picture"""
 KEPT_CLOUD = 600
@@ -185,7 +184,7 @@ def record(
     truth: str | None = None,
     *,
     programs: int = CLOUD,
-    listener: Callable[[Step], object] = id,
+    listener: Callable[[Round], object] = id,
 ) -> Trajectory:
     """Run a search by the cross entropy method to its end, and keep its way.
 
@@ -201,7 +200,7 @@ def record(
         raise ValueError(f"only leaps and leaps+ have a trajectory in the space, found {config.method!r}")
     if (search.space.file, search.space.raw) != (space.file, space.raw):
         raise ValueError(f"the search is in the space {search.space.file}, found {space.file}")
-    drawn = sample_programs(LANGUAGE, PROGRAMS, programs, config.seed, min(LONGEST, space.longest))
+    drawn = sample_programs(LANGUAGE, PROGRAMS, programs, config.seed, min(LONGEST_PROGRAM, space.longest))
     points = space.encode(np.unique(drawn, axis=0))  # as in a data set: each program once
     plane = Plane.through(space.latent(points))
 

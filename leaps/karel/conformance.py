@@ -32,7 +32,7 @@ TASK_NAMES = {
 }
 AUTHORS_CALLS = 220
 """after which the paper authors' interpreter cuts a run off; see `leaps.karel.interpreter.Calls`"""
-LONGEST = 1_000_000  # actions; recorded task runs all came to their end
+MOST_ACTIONS = 1_000_000  # actions; recorded task runs all came to their end
 TOLERANCE = 1e-5  # returns are recorded to six places
 
 
@@ -154,7 +154,7 @@ def _check_task(record: dict[str, Any], program: Program, start: World, runner: 
     name = _field(record, "task", str)
     task = named(TASK_NAMES.get(name, name))
     expected = float(_field(record, "return", (int, float)))
-    seen = RUNNERS[runner](program, task.prepare(start), LONGEST, task)
+    seen = RUNNERS[runner](program, task.prepare(start), MOST_ACTIONS, task)
     assert seen.value is not None
     if abs(seen.value - expected) > TOLERANCE:
         return f"{task.name}: recorded return {expected:.6f}, ours {seen.value:.6f}"

@@ -25,7 +25,7 @@ def draw_initial(rng: np.random.Generator, initial: Initial, dimensions: int) ->
 
 @dataclass(frozen=True)
 class CEMConfig:
-    """Hyperparameters of one search; the paper's per task are in PAPER."""
+    """Hyperparameters of one search; the paper's per task are in PAPER_CEM."""
 
     population: int = 64
     """points drawn per iteration"""
@@ -73,7 +73,7 @@ class CEMConfig:
         return round(self.population * self.elite_fraction)
 
 
-PAPER = {
+PAPER_CEM = {
     "clean-house": CEMConfig(32, 0.25, 0.05, True, "constant"),
     "four-corner": CEMConfig(64, 0.5, 0.2, False, "narrow"),
     "harvester": CEMConfig(32, 0.5, 0.1, True, "normal"),

@@ -10,7 +10,7 @@ from leaps.base.user_code import split_name
 from leaps.domain import Domain
 from leaps.search.methods import Method, Setting, get_method, user_method
 from leaps.search.objective import DROPPED
-from leaps.search.search import Programs, Scores, Search
+from leaps.search.search import Candidates, Scores, Search
 from leaps.tasks import get
 
 ROUNDS = 20
@@ -79,9 +79,9 @@ def _check_saving(name: str, build: Callable[[Setting], Search], rounds: int) ->
     _run(search, domain, 1)
 
 
-def _run(search: Search, domain: Domain, rounds: int) -> list[Programs]:
+def _run(search: Search, domain: Domain, rounds: int) -> list[Candidates]:
     """The programs that a search asks about."""
-    asked: list[Programs] = []
+    asked: list[Candidates] = []
     for _ in range(rounds):
         if search.finished:
             break
@@ -91,12 +91,12 @@ def _run(search: Search, domain: Domain, rounds: int) -> list[Programs]:
     return asked
 
 
-def _scores(programs: Programs, search: Search, domain: Domain) -> Scores:
+def _scores(programs: Candidates, search: Search, domain: Domain) -> Scores:
     """The toy task: 0.1 for each of the language's first or last action in a program, up to 0.9."""
     actions = domain.language.actions
     paid = [domain.language.ids[name] for name in (actions[0], actions[-1])]
 
-    def worth(programs: Programs) -> Scores:
+    def worth(programs: Candidates) -> Scores:
         return np.asarray(np.isin(programs, paid).sum(axis=-1).clip(max=9) / 10, np.float64)
 
     scores = worth(programs)
@@ -105,7 +105,7 @@ def _scores(programs: Programs, search: Search, domain: Domain) -> Scores:
     return scores
 
 
-def _differ(one: list[Programs], other: list[Programs]) -> int | None:
+def _differ(one: list[Candidates], other: list[Candidates]) -> int | None:
     """The first round in which two searches asked about different programs."""
     if len(one) != len(other):
         return min(len(one), len(other))

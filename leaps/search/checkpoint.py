@@ -7,10 +7,16 @@ import hashlib
 import json
 import time
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from leaps import __version__
 from leaps.base.files import write_atomically
-from leaps.search.solve import Run, Step
+from leaps.search.objective import Objective
+from leaps.search.run import Round, Run
+from leaps.search.search import State
 
 FORMAT = 5
 """of a state: one of another format is not resumed"""
@@ -18,6 +24,58 @@ EVERY = 1.0
 """seconds between two checkpoints, at least"""
 SHARE = 0.02
 """of the time that may go into them: some milliseconds each, and more where worlds are large"""
+
+
+def can_be_saved(run: Run) -> bool:
+    """Whether the search of a run has a state."""
+    return run.search.state() is not None
+
+
+def state_of(run: Run) -> State:
+    """All that the rest of a run depends on, between two rounds."""
+    return {
+        "round": run.round,
+        "solved": run.solved,
+        "_asked": run.asked,
+        "_next_check": run.next_check,
+        "drawn": run.trial.drawn,
+        "evaluations": run.objective.evaluations,
+        "rollouts": run.objective.rollouts,
+        "seconds": run.seconds,
+        "worlds": [batch._asdict() for batch in run.objective.batches],
+        "known": [list(program) for program in run.objective.known],
+        "best": None if run.best is None else list(run.best),
+        "shortlist": [
+            [list(program), score, run.first_scored[program]] for program, score in run.shortlist.items()
+        ],
+        "history": run.history,
+        "search": run.search.state(),
+    }
+
+
+def restore(run: Run, state: State) -> None:
+    """Go on as the run that this is the state of: it has the same configuration."""
+    run.search.restore(state["search"])
+    run.round, run.solved = state["round"], state["solved"]
+    run.asked, run.next_check = state["_asked"], state["_next_check"]
+    run.trial.drawn = state["drawn"]
+    like = run.objective.worlds
+    first, *others = (
+        type(like)(*(_array(batch[name], getattr(like, name)) for name in like._fields))
+        for batch in state["worlds"]
+    )
+    run.objective = Objective(run.task, first, tuple(others), state["evaluations"], state["rollouts"])
+    run.objective.recall(bytes(program) for program in state["known"])
+    run.seconds_before = state["seconds"]
+    run.best = state["best"] and (state["best"][0], np.array(state["best"][1], np.uint8))
+    run.shortlist = {bytes(program): score for program, score, _ in state["shortlist"]}
+    run.first_scored = {bytes(program): first for program, _, first in state["shortlist"]}
+    run.history = list(state["history"])
+
+
+def _array(values: Any, like: NDArray[Any]) -> NDArray[Any]:
+    """An array of the same kind, which a checkpoint has as a list; texts are as long as they are."""
+    return np.array(values, None if like.dtype.kind == "U" else like.dtype)
 
 
 class Checkpoints:
@@ -39,11 +97,11 @@ class Checkpoints:
             state = said["state"]
         except (OSError, ValueError, KeyError, TypeError):  # none, or half of one: it was of no use anyway
             return False
-        self.run.restore(state)
+        restore(self.run, state)
         return True
 
-    def __call__(self, step: Step) -> None:  # noqa: ARG002
-        if time.monotonic() >= self._due and self.run.can_be_saved:
+    def __call__(self, step: Round) -> None:  # noqa: ARG002
+        if time.monotonic() >= self._due and can_be_saved(self.run):
             self.write()
 
     def write(self) -> None:
@@ -52,7 +110,7 @@ class Checkpoints:
             "format": FORMAT,
             "version": __version__,
             "config": self.run.config.plain(),
-            "state": self.run.state(),
+            "state": state_of(self.run),
         }
         write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())
         end = time.monotonic()

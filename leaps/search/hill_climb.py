@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from leaps.dsl.neighbours import Neighbourhood
 from leaps.search.objective import DROPPED
-from leaps.search.search import Programs, Scores, State
+from leaps.search.search import Candidates, Scores, State, Turn
 
 
 @dataclass(frozen=True)
@@ -37,21 +37,24 @@ class HillClimb:
         self.program: NDArray[np.uint8] | None = None
         self.score = DROPPED
         self.tried = 0
-        self.asked: Programs = np.zeros((0, 0), np.uint8)
+        self.asked: Candidates = np.zeros((0, 0), np.uint8)
+        self.turn = Turn()
 
     @property
     def incumbent(self) -> NDArray[np.uint8] | None:
         return None
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
+        self.turn.ask()
         if self.program is None:
             self.asked = self.neighbourhood.fresh(1)
         else:
             count = min(self.config.batch, self.config.neighbours - self.tried)
             self.asked, _ = self.neighbourhood.draw(self.program[None], count)
-        return self.asked
+        return self.turn.asked(self.asked)
 
     def tell(self, scores: Scores) -> None:
+        self.turn.tell(scores)
         if self.program is None:
             self.program, self.score, self.tried = self.asked[0], float(scores[0]), 0
             return
@@ -80,3 +83,4 @@ class HillClimb:
         program = state["program"]
         self.program = None if program is None else np.asarray(program, np.uint8)
         self.score, self.tried = state["score"], state["tried"]
+        self.turn = Turn()

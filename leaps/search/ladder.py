@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from leaps.dsl.neighbours import Move, Neighbourhood
 from leaps.search.objective import DROPPED
-from leaps.search.search import Programs, Scores, State
+from leaps.search.search import Candidates, Scores, State, Turn
 
 MOVES = {
     Move.REPLACE: 3.0,
@@ -130,10 +130,11 @@ class Ladder:
     answer = None
 
     def __init__(
-        self, config: LadderConfig, neighbourhood: Neighbourhood, fresh: Callable[[int], Programs]
+        self, config: LadderConfig, neighbourhood: Neighbourhood, fresh: Callable[[int], Candidates]
     ) -> None:
         self.config, self.neighbourhood, self.fresh = config, neighbourhood, fresh
-        self.asked: Programs = np.zeros((0, 0), np.uint8)
+        self.asked: Candidates = np.zeros((0, 0), np.uint8)
+        self.turn = Turn()
         self.outdated = False
         """whether the scores of the climbs have to be asked for again"""
         self.climb = Climb()
@@ -151,19 +152,20 @@ class Ladder:
         return resting if self.climb.program is None else [self.climb, *resting]
 
     @property
-    def _programs(self) -> Programs:
+    def _programs(self) -> Candidates:
         return np.stack([climb.program for climb in self._known if climb.program is not None])
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
+        self.turn.ask()
         if self.outdated:
             self.asked = self._programs
         elif self.climb.program is None:
             self.asked = self.fresh(self.config.starts)
         else:
             self.asked = self._neighbours(self.climb.program)
-        return self.asked
+        return self.turn.asked(self.asked)
 
-    def _neighbours(self, program: NDArray[np.uint8]) -> Programs:
+    def _neighbours(self, program: NDArray[np.uint8]) -> Candidates:
         """Draw neighbours: half of them one move away, a quarter two, and so on, if `far`; else all one."""
         others = self._programs  # pieces of the other climbs' programs may be of use, too
         drawn, _ = self.neighbourhood.draw(program[None], self.config.batch, others)
@@ -174,6 +176,7 @@ class Ladder:
         return drawn
 
     def tell(self, scores: Scores) -> None:
+        self.turn.tell(scores)
         if self.outdated:
             self.outdated = False
             for climb, score in zip(self._known, scores, strict=True):
@@ -240,6 +243,7 @@ class Ladder:
             for rung in state["rungs"]
         ]
         self.outdated = state["outdated"]
+        self.turn = Turn()
 
 
 def _climb(saved: dict[str, Any]) -> Climb:

@@ -7,15 +7,17 @@ population. Ten perfect centres in a row end the search, and the program at the 
 
 import re
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.embedding.space import Space
-from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER, CEMConfig
+from leaps.search.cem import CEM, ONE_SETTING, PAPER_CEM, RESTART_AFTER, CEMConfig
 from leaps.search.objective import NEARLY
-from leaps.search.search import Answer, InSpace, Programs, Scores, State
+from leaps.search.search import Answer, Candidates, InSpace, Scores, State
+
+if TYPE_CHECKING:
+    from leaps.embedding.space import Space
 
 CHANGES = {
     "setting": "one CEM setting for all tasks, instead of the paper's setting for each",
@@ -61,7 +63,7 @@ def parse_changes(name: str) -> frozenset[str] | None:
 
 def config_for(task: str, changes: frozenset[str]) -> CEMConfig:
     """The CEM setting for a task; the paper's where it gives one, unless `setting` is changed."""
-    config = ONE_SETTING if "setting" in changes else PAPER.get(task, ONE_SETTING)
+    config = ONE_SETTING if "setting" in changes else PAPER_CEM.get(task, ONE_SETTING)
     factors = [int(found[1]) for change in changes if (found := _LONGER.fullmatch(change))]
     return replace(
         config,
@@ -83,7 +85,7 @@ class Leaps(InSpace):
 
     def __init__(
         self,
-        space: Space,
+        space: "Space",
         task: str,
         seed: int,
         max_length: int,
@@ -98,7 +100,7 @@ class Leaps(InSpace):
         """whether the centre is asked about next, instead of a population"""
         self.ties_by_text = "ties" in changes
         self.perfect, self.in_a_row = perfect, 0
-        self.asked: Programs = np.zeros((0, 0), np.uint8)
+        self.asked: Candidates = np.zeros((0, 0), np.uint8)
 
     @property
     def converged(self) -> bool:
@@ -108,12 +110,14 @@ class Leaps(InSpace):
     def finished(self) -> bool:
         return self.converged or (self.cem.finished and not self.centre_is_next)
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
+        self.turn.ask()
         self.points = np.asarray(self.cem.centre[None], np.float32) if self.centre_is_next else self.cem.ask()
         self.asked = self.space.decode(self.points, self.max_length)
-        return self.asked
+        return self.turn.asked(self.asked)
 
     def tell(self, scores: Scores) -> None:
+        self.turn.tell(scores)
         if self.centre_is_next:
             self.centre_is_next = False
             if self.centre.answers:
@@ -125,7 +129,7 @@ class Leaps(InSpace):
             texts = [self.space.text(program) for program in self.asked]
             order = sorted(range(len(scores)), key=lambda i: (scores[i], texts[i], i), reverse=True)
             self.points, scores = self.points[order], scores[order]
-        super().tell(scores)
+        self._learn(scores)
         self.centre_is_next = any(self.centre)
         if not self.centre.stops:
             self._count(scores)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,6 @@ from leaps.base.randomness import below
 from leaps.base.user_code import split_name
 from leaps.domain import Domain
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
-from leaps.embedding.space import Space
 from leaps.search.beam import Beam, BeamConfig
 from leaps.search.hill_climb import HillClimb, HillClimbConfig
 from leaps.search.ladder import IDEAS, MOVES, Ladder, LadderConfig, parse_missing
@@ -18,8 +18,11 @@ from leaps.search.leaps import CHANGES, REDRAW_EVERY, Leaps, parse_changes
 from leaps.search.near import Near
 from leaps.search.objective import NEARLY
 from leaps.search.random_search import RandomSearch, config_for
-from leaps.search.search import InSpace, Programs, Search
+from leaps.search.search import Candidates, InSpace, Search
 from leaps.search.user_method import builder_in, checked
+
+if TYPE_CHECKING:
+    from leaps.embedding.space import Space
 
 START_DEVIATION = 0.35
 """standard deviation of the points that climbs start at: around the origin, short programs that do something
@@ -70,7 +73,7 @@ class Method:
     """whether it can stay close to a program"""
 
 
-def _space_of(setting: Setting, raw: bool = False) -> Space:
+def _space_of(setting: Setting, raw: bool = False) -> "Space":
     """The space that a search among points needs."""
     if setting.space is None:
         raise ValueError(
@@ -79,6 +82,8 @@ def _space_of(setting: Setting, raw: bool = False) -> Space:
         )
     if setting.domain.space is None:
         raise ValueError(f"{setting.domain.name} has no program space; found {setting.space!r}")
+    from leaps.embedding.space import Space  # imports torch, which those who only read METHODS do without
+
     return Space.load(setting.space, raw=raw)
 
 
@@ -100,7 +105,7 @@ def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
             return Ladder(config, neighbourhood, neighbourhood.fresh)
         space = _space_of(setting)
 
-        def fresh(count: int) -> Programs:
+        def fresh(count: int) -> Candidates:
             # From the neighbourhood's stream, so that a search saved and restored continues identically.
             rng = np.random.default_rng(below(neighbourhood.stream, 2**53))
             points = START_DEVIATION * rng.standard_normal((count, space.dimensions))

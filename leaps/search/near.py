@@ -11,7 +11,7 @@ from leaps.dsl.edit import edit_distances
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.syntax import MAX_NESTING
 from leaps.search.objective import Objective
-from leaps.search.search import Programs
+from leaps.search.search import Candidates
 from leaps.search.simplify import BATCH, PATIENCE
 
 TOKENS_PER_EDIT = 9
@@ -46,7 +46,7 @@ class Near(Neighbourhood):
         limits = Limits(longest, MAX_NESTING, in_a_row=longest)
         super().__init__(domain.language, domain.programs, limits, shares, seed)
 
-    def begin(self, count: int) -> Programs:
+    def begin(self, count: int) -> Candidates:
         """[count, length] programs to begin with: the given one, and some that are a few moves from it."""
         programs = self.fitted(np.tile(self.origin, (count, 1)))
         changed = count - 1
@@ -55,7 +55,7 @@ class Near(Neighbourhood):
             changed //= 2
         return programs
 
-    def distances(self, programs: Programs) -> NDArray[np.int64]:
+    def distances(self, programs: Candidates) -> NDArray[np.int64]:
         """[n] how far programs are from the given one."""
         return edit_distances(self.origin, programs, self.language)
 
@@ -84,7 +84,7 @@ def return_to_origin(
     domain = objective.task.domain
     language = domain.language
 
-    def costs(programs: Programs) -> NDArray[np.int64]:
+    def costs(programs: Candidates) -> NDArray[np.int64]:
         edits = edit_distances(origin, programs, language)
         return np.asarray(edits * programs.shape[1] + (programs != language.pad).sum(axis=1))
 

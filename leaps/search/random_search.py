@@ -13,7 +13,7 @@ from leaps.search.search import Points, Scores, State
 
 @dataclass(frozen=True)
 class RandomConfig:
-    """Hyperparameters of one search; the paper's per task are in PAPER."""
+    """Hyperparameters of one search; the paper's per task are in PAPER_RANDOM."""
 
     samples: int = 64
     """points drawn"""
@@ -32,7 +32,7 @@ class RandomConfig:
 _TASKS = ("clean-house", "four-corner", "harvester", "maze", "stair-climber", "top-off")
 _TESTS = ("WHILE", "IFELSE+WHILE", "2IF+IFELSE", "WHILE+2IF+IFELSE")
 
-PAPER = {
+PAPER_RANDOM = {
     8: {
         **{name: RandomConfig(8, 0.5) for name in (*_TASKS, *_TESTS)},
         "maze": RandomConfig(8, 0.25),
@@ -55,7 +55,7 @@ def config_for(name: str, samples: int, whitened: bool = False) -> RandomConfig:
 
     In whitened coordinates N(0, 0.1 I) is read as a variance, as for leaps+.
     """
-    config = PAPER[samples].get(name, RandomConfig(samples))
+    config = PAPER_RANDOM[samples].get(name, RandomConfig(samples))
     return replace(config, initial="moderate") if whitened and config.initial == "narrow" else config
 
 

@@ -40,7 +40,7 @@ TEST_PROGRAMS = {
 
 PLUS = replace(ONE_SETTING, restart_after=RESTART_AFTER)
 """the setting of leaps+, for any program"""
-PAPER = {
+PAPER_RECONSTRUCTION = {
     "WHILE": CEMConfig(32, 0.25, 0.1, False, "narrow"),
     "IFELSE+WHILE": CEMConfig(32, 0.25, 0.1, True, "narrow"),
     "2IF+IFELSE": CEMConfig(16, 0.25, 0.2, True, "narrow"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from leaps.base.files import write_atomically
 from leaps.dsl.text import to_indented
-from leaps.search.solve import Solution
+from leaps.search.solution import Solution
 
 PROGRAM_FILE, RESULT_FILE, HISTORY_FILE, ROLLOUT_FILE = (
     "program.karel",

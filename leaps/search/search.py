@@ -4,14 +4,16 @@ A search knows nothing of tasks, worlds or Karel. Its state, random numbers incl
 numbers and arrays (`state`) and restored (`restore`): the restored search is the same search.
 """
 
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.embedding.space import Space
+if TYPE_CHECKING:
+    from leaps.embedding.space import Space
 
-Programs = NDArray[np.uint8]
+Candidates = NDArray[np.uint8]
 """[n, length] token ids, filled up with `<pad>`"""
 Points = NDArray[np.float32]
 """[n, dimensions] of a program space"""
@@ -47,11 +49,11 @@ class Search(Protocol):
     def finished(self) -> bool:
         """Whether the search has nothing more to ask."""
 
-    def ask(self) -> Programs:
-        """Programs to be scored."""
+    def ask(self) -> Candidates:
+        """Programs to be scored; ValueError while the scores of others are due."""
 
     def tell(self, scores: Scores) -> None:
-        """Learn the scores of the programs asked about."""
+        """Learn the scores of the programs asked about; ValueError if no program was."""
 
     def worlds_changed(self) -> None:
         """Learn that the same program may have another score from now on."""
@@ -60,6 +62,43 @@ class Search(Protocol):
         """All that the rest of the search depends on; None if it cannot be saved."""
 
     def restore(self, state: State) -> None: ...
+
+
+@dataclass
+class Turn:
+    """Check that `ask` and `tell` alternate, and that each program asked about gets a score."""
+
+    where: str = ""
+    """what messages begin with"""
+    waiting: int | None = None
+    """programs whose scores have not been told yet"""
+
+    def ask(self) -> None:
+        """Begin an `ask`."""
+        if self.waiting is not None:
+            raise ValueError(
+                f"{self.where}ask was called twice in a row; expected tell with the scores of the "
+                f"{self.waiting} programs asked about before the next ask"
+            )
+
+    def asked(self, programs: Candidates) -> Candidates:
+        """End an `ask`."""
+        self.waiting = len(programs)
+        return programs
+
+    def tell(self, scores: Scores) -> None:
+        """Begin a `tell`."""
+        if self.waiting is None:
+            raise ValueError(
+                f"{self.where}tell was called before ask; expected ask, then tell with one score for each "
+                "program asked about"
+            )
+        if np.shape(scores) != (self.waiting,):
+            raise ValueError(
+                f"{self.where}expected {self.waiting} scores, one for each program asked about, found an "
+                f"array of shape {list(np.shape(scores))}"
+            )
+        self.waiting = None
 
 
 class PointSearch(Protocol):
@@ -84,19 +123,25 @@ class InSpace:
     incumbent = None
     answer: Answer | None = None
 
-    def __init__(self, search: PointSearch, space: Space, max_length: int | None = None) -> None:
+    def __init__(self, search: PointSearch, space: "Space", max_length: int | None = None) -> None:
         self.search, self.space, self.max_length = search, space, max_length
         self.points: Points = np.zeros((0, space.dimensions), np.float32)
+        self.turn = Turn()
 
     @property
     def finished(self) -> bool:
         return self.search.finished
 
-    def ask(self) -> Programs:
+    def ask(self) -> Candidates:
+        self.turn.ask()
         self.points = self.search.ask()
-        return self.space.decode(self.points, self.max_length)
+        return self.turn.asked(self.space.decode(self.points, self.max_length))
 
     def tell(self, scores: Scores) -> None:
+        self.turn.tell(scores)
+        self._learn(scores)
+
+    def _learn(self, scores: Scores) -> None:
         self.search.tell(self.points, scores + VALID_BONUS)
 
     def worlds_changed(self) -> None:
@@ -107,3 +152,4 @@ class InSpace:
 
     def restore(self, state: State) -> None:
         self.search.restore(state)
+        self.turn = Turn()

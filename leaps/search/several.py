@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 from leaps.base import parallel
-from leaps.search.solve import Listener, Run, Solution, Step, work
+from leaps.search.solve import Listener, Round, Run, Solution, work
 
 
 def work_all(
@@ -23,7 +23,7 @@ def work_all(
     begin, changed, stop = Event(), Event(), Event()
     failure: Exception | None = None
 
-    def watch(step: Step) -> None:
+    def watch(step: Round) -> None:
         try:
             listener(step)
         except KeyboardInterrupt:

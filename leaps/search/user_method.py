@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from leaps.base.user_code import import_file, lines_of, pointed_at
 from leaps.domain import Domain
-from leaps.search.search import Answer, Programs, Scores, State
+from leaps.search.search import Answer, Candidates, Scores, State, Turn
 
 _NEEDED = ("ask", "tell")
 _SHOWN = 80
@@ -36,8 +36,7 @@ class UserSearch:
         """
         self.search, self.file, self.max_length, self.made_by = search, _full(file), max_length, made_by
         self.domain = domain
-        self.asked: int | None = None
-        """programs whose scores are due; None: `ask` is next"""
+        self.turn = Turn(f"{self.file}: ")
         needed = (*_NEEDED, "restore") if hasattr(search, "state") else _NEEDED
         for name in needed:
             if not callable(getattr(search, name, None)):
@@ -71,23 +70,12 @@ class UserSearch:
     def converged(self) -> bool:
         return self._flag("converged")
 
-    def ask(self) -> Programs:
-        programs = self._tokens(self._call("ask"), "ask")
-        self.asked = len(programs)
-        return programs
+    def ask(self) -> Candidates:
+        self.turn.ask()
+        return self.turn.asked(self._tokens(self._call("ask"), "ask"))
 
     def tell(self, scores: Scores) -> None:
-        if self.asked is None:
-            raise ValueError(
-                f"{self.file}: tell was called before ask; expected ask, then tell with one score for each "
-                "program asked about"
-            )
-        if scores.shape != (self.asked,):
-            raise ValueError(
-                f"{self.file}: expected {self.asked} scores, one for each program asked about, found an "
-                f"array of shape {list(scores.shape)}"
-            )
-        self.asked = None
+        self.turn.tell(scores)
         self._call("tell", scores.copy())  # the caller still needs its own
 
     def worlds_changed(self) -> None:
@@ -109,7 +97,7 @@ class UserSearch:
 
     def restore(self, state: State) -> None:
         self._call("restore", state)
-        self.asked = None
+        self.turn = Turn(f"{self.file}: ")
 
     def _get(self, name: str) -> Any:
         """An attribute or property; a method of that name is called. None if there is none."""
@@ -136,7 +124,7 @@ class UserSearch:
         except (Exception, SystemExit) as error:
             self._failed(error, name)
 
-    def _tokens(self, found: Any, name: str) -> Programs:
+    def _tokens(self, found: Any, name: str) -> Candidates:
         """[n, max_length] programs, which came as texts or as token ids."""
         if isinstance(found, list | tuple) and found and all(isinstance(item, str) for item in found):
             found = self.domain.language.batch([self._read(text, name) for text in found])
@@ -157,7 +145,7 @@ class UserSearch:
             )
         return self._padded(found)
 
-    def _padded(self, found: Programs) -> Programs:
+    def _padded(self, found: Candidates) -> Candidates:
         """A copy in rows of the same length throughout a search, whatever length they came in."""
         out = np.full((len(found), self.max_length), self.domain.language.pad, np.uint8)
         out[:, : found.shape[1]] = found[:, : self.max_length]

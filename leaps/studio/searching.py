@@ -25,7 +25,7 @@ from leaps.tasks import get
 
 if TYPE_CHECKING:
     from leaps.experiments.explore import Plane
-    from leaps.search.solve import Step
+    from leaps.search.solve import Round
 
 AT_ONCE = 2
 NICENESS = 10
@@ -58,7 +58,7 @@ def search(connection: Connection, request: SearchRequest, plane: "Plane | None"
 def _search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> dict[str, Any]:
     import torch
 
-    from leaps.search.solve import Run, SolveConfig
+    from leaps.search.solve import Run, SolveConfig, conclude
 
     parallel.set_threads(1)
     torch.set_num_threads(1)
@@ -74,7 +74,7 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
         if time.monotonic() - told >= BETWEEN_EVENTS or run.finished or step.round == 1:
             told = time.monotonic()
             connection.send(("step", teller.tell(step)))
-    solution = run.result(interrupted=not run.finished)
+    solution = conclude(run, interrupted=not run.finished)
     return {
         "program": indented(solution.program),
         "return": solution.unseen_return,
@@ -99,7 +99,7 @@ class Teller:
         self.population: list[list[float]] = []
         self.placed = -math.inf
 
-    def tell(self, step: "Step") -> dict[str, Any]:
+    def tell(self, step: "Round") -> dict[str, Any]:
         program = " ".join(LANGUAGE.decode(step.program))
         told = {
             "round": step.round,
@@ -117,7 +117,7 @@ class Teller:
             told["program"] = indented(program)
         return told
 
-    def place(self, step: "Step") -> list[list[float]]:
+    def place(self, step: "Round") -> list[list[float]]:
         """Where the programs asked about are on the map: now, or a moment ago."""
         from leaps.embedding.space import Space
         from leaps.search.search import InSpace

@@ -20,7 +20,7 @@ from leaps import __version__
 from leaps.dsl.language import FIXED_TOKENS
 from leaps.dsl.text import to_indented
 from leaps.experiments.study import STUDY
-from leaps.karel.tasks import HARD, HELD_OUT, PAPER, KarelTask
+from leaps.karel.tasks import HARD, HELD_OUT, PAPER_TASKS, KarelTask
 from leaps.karel.world import LANGUAGE
 from leaps.studio.completion import complete, kind_of
 from leaps.studio.filming import check_film, film
@@ -52,7 +52,7 @@ from leaps.tasks import plain_name
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
 
-OFFERED = {**PAPER, **HARD}
+OFFERED = {**PAPER_TASKS, **HARD}
 """the tasks in the page's list, which has no place for those of other papers"""
 PATIENCE = 20.0
 """seconds in which a request's body must be here"""

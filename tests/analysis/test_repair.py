@@ -19,7 +19,7 @@ from leaps.evaluate import UNSEEN, evaluate
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, LANGUAGE, World, clear, place_karel
 from leaps.search.checkpoint import Checkpoints
-from leaps.search.solve import Run, SolveConfig, Step, solve, work
+from leaps.search.solve import Round, Run, SolveConfig, solve, work
 from leaps.studio.programs import START
 from leaps.tasks import get
 from tests.search.solutions import assert_same
@@ -116,13 +116,13 @@ def test_all_that_is_tried_and_found_is_within_the_edits(task: str, edits: int) 
     origin = START[task]
     tried: set[bytes] = set()
 
-    def look(step: Step) -> None:
+    def look(step: Round) -> None:
         tried.update(row.tobytes() for row in step.asked)
 
     found = repair(origin, task, edits, look, budget=300)
     rows = [np.frombuffer(row, np.uint8) for row in tried]
     assert len(rows) > 50
-    programs = [" ".join(LANGUAGE.decode(row)) for row in rows]
+    programs = [LANGUAGE.text(row) for row in rows]
     programs += [found.program, found.solution.found, *(row["program"] for row in found.solution.history)]
     assert max(distance(found.original, program) for program in programs) == edits
     assert found.edits == distance(found.original, found.program)
@@ -305,8 +305,8 @@ def test_another_repair_does_not_go_on_from_it(other: dict[str, Any], tmp_path: 
     assert not Checkpoints(Run(replace(config, **other)), tmp_path).resume()
 
 
-def interrupt_after(rounds: int) -> Callable[[Step], None]:
-    def listener(step: Step) -> None:
+def interrupt_after(rounds: int) -> Callable[[Round], None]:
+    def listener(step: Round) -> None:
         if step.round == rounds:
             raise KeyboardInterrupt
 

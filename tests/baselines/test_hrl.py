@@ -18,8 +18,8 @@ from leaps.baselines import hrl, train
 from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.hrl import (
     OBSERVATIONS,
-    PAPER,
-    PAPER_ABS,
+    PAPER_HRL,
+    PAPER_HRL_ABS,
     HRLConfig,
     HRLTrainer,
     SkillPolicy,
@@ -357,7 +357,7 @@ def test_the_papers_settings_are_its_tables() -> None:
     def table_of(settings: dict[str, HRLConfig]) -> dict[str, tuple[int, float]]:
         return {name: (config.updates, config.polyak) for name, config in settings.items()}
 
-    assert table_of(PAPER_ABS) == {
+    assert table_of(PAPER_HRL_ABS) == {
         "clean-house": (1, 0.95),
         "four-corner": (8, 0.9),
         "harvester": (8, 0.95),
@@ -365,7 +365,7 @@ def test_the_papers_settings_are_its_tables() -> None:
         "stair-climber": (1, 0.9),
         "top-off": (1, 0.9),
     }
-    assert table_of(PAPER) == {
+    assert table_of(PAPER_HRL) == {
         "clean-house": (1, 0.9),
         "four-corner": (1, 0.95),
         "harvester": (1, 0.95),
@@ -373,7 +373,7 @@ def test_the_papers_settings_are_its_tables() -> None:
         "stair-climber": (8, 0.95),
         "top-off": (8, 0.95),
     }
-    for config in [*PAPER.values(), *PAPER_ABS.values()]:
+    for config in [*PAPER_HRL.values(), *PAPER_HRL_ABS.values()]:
         assert (config.batch, config.worlds, config.replay) == (128, 8, 1_000_000)
 
 

@@ -16,7 +16,7 @@ from leaps.baselines.last_action import (
     input_number,
     with_last_action,
 )
-from leaps.baselines.methods import Options, get_method
+from leaps.baselines.methods import Options, build_trainer
 from leaps.baselines.policies import load_policy
 from leaps.baselines.ppo import LAST_ACTION, LastActionConfig, PPOTrainer
 from leaps.baselines.train import BaselineConfig
@@ -138,7 +138,7 @@ def test_it_is_no_teacher_of_a_tree(tmp_path: Path) -> None:
     about = {"method": LAST_ACTION, "task": "maze", "seed": 0, "steps": 0}
     trainer.save(tmp_path, about | {"config": {"settings": trainer.settings}})
     with pytest.raises(ValueError, match="viper imitates drl, drl-fcn or drl-abs"):
-        get_method("viper").build(BaselineConfig("viper", "maze"), Options(origin=tmp_path))
+        build_trainer(BaselineConfig("viper", "maze"), Options(origin=tmp_path))
 
 
 def test_an_episode_has_at_least_one_action() -> None:

@@ -12,8 +12,8 @@ import torch
 from numpy.typing import NDArray
 
 from leaps.baselines.naive import (
-    PAPER,
-    PAPER_TESTS,
+    PAPER_NAIVE,
+    PAPER_NAIVE_TESTS,
     Naive,
     NaiveConfig,
     Score,
@@ -25,7 +25,7 @@ from leaps.baselines.naive import (
 from leaps.embedding.behaviour import r_mat
 from leaps.embedding.model import previous_tokens
 from leaps.evaluate import evaluate
-from leaps.karel.tasks import PAPER as PAPER_TASKS
+from leaps.karel.tasks import PAPER_TASKS
 from leaps.karel.world import KAREL, LANGUAGE, World, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import get
@@ -66,7 +66,7 @@ def test_every_program_is_valid_and_fits(max_length: int) -> None:
     for program in programs:
         length = int((program != LANGUAGE.pad).sum())
         assert (program[length:] == LANGUAGE.pad).all()
-        KAREL.compile(" ".join(LANGUAGE.decode(program)))  # says what is wrong, if anything is
+        KAREL.compile(LANGUAGE.text(program))  # says what is wrong, if anything is
 
 
 def test_programs_of_many_lengths_are_written() -> None:
@@ -366,7 +366,7 @@ def test_a_rollout_without_an_action_counts_as_a_step() -> None:
 
 
 def test_the_papers_settings_are_its_tables() -> None:
-    assert {name: (config.batch, config.initial_entropy) for name, config in PAPER.items()} == {
+    assert {name: (config.batch, config.initial_entropy) for name, config in PAPER_NAIVE.items()} == {
         "clean-house": (128, 0.1),
         "four-corner": (128, 1.0),
         "harvester": (128, 1.0),
@@ -374,18 +374,18 @@ def test_the_papers_settings_are_its_tables() -> None:
         "stair-climber": (128, 1.0),
         "top-off": (128, 1.0),
     }
-    assert {name: (config.batch, config.initial_entropy) for name, config in PAPER_TESTS.items()} == {
+    assert {name: (config.batch, config.initial_entropy) for name, config in PAPER_NAIVE_TESTS.items()} == {
         "WHILE": (128, 0.1),
         "IFELSE+WHILE": (256, 1.0),
         "2IF+IFELSE": (256, 0.1),
         "WHILE+2IF+IFELSE": (128, 0.1),
     }
-    assert PAPER.keys() == PAPER_TASKS.keys()
-    assert PAPER_TESTS.keys() == TEST_PROGRAMS.keys()
+    assert PAPER_NAIVE.keys() == PAPER_TASKS.keys()
+    assert PAPER_NAIVE_TESTS.keys() == TEST_PROGRAMS.keys()
 
 
 def test_what_the_paper_keeps_fixed_is_the_same_everywhere() -> None:
-    for config in (*PAPER.values(), *PAPER_TESTS.values()):
+    for config in (*PAPER_NAIVE.values(), *PAPER_NAIVE_TESTS.values()):
         assert (config.final_entropy, config.learning_rate, config.hidden) == (0.01, 0.0005, 64)
         assert (config.steps, config.max_length, config.clip) == (2_000_000, 45, 0.2)
 

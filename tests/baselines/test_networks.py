@@ -36,26 +36,10 @@ def test_features_are_as_many_as_promised_for_every_size_of_world() -> None:
         assert encoder(torch.from_numpy(grids).float()).shape == (3, encoder.features_dim)
 
 
-def test_few_threads_look_up_what_many_convolve(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = GridEncoder(space_of("maze"))
-    grids = torch.from_numpy(Simulation(get("maze"), 9).observe("grid"))
-    monkeypatch.setattr("leaps.baselines.networks.FEW", torch.get_num_threads())
-    looked = encoder(grids)
-    assert "_Sums" in repr(looked.grad_fn)
-    monkeypatch.setattr("leaps.baselines.networks.FEW", torch.get_num_threads() - 1)
-    convolved = encoder(grids)
-    assert "_Sums" not in repr(convolved.grad_fn)
-    torch.testing.assert_close(looked, convolved, rtol=1e-5, atol=1e-6)
-
-
 @pytest.mark.parametrize("encoder", [GridEncoder, FullyConvolutional])
-def test_a_grid_policy_learns_what_the_librarys_learns(
-    encoder: type[GridEncoder], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One looks up, the other convolves."""
+def test_a_grid_policy_learns_what_the_librarys_learns(encoder: type[GridEncoder]) -> None:
     weights = []
-    for policy, few in ((GridPolicy, 99), (ActorCriticCnnPolicy, 0)):
-        monkeypatch.setattr("leaps.baselines.networks.FEW", few)
+    for policy in (GridPolicy, ActorCriticCnnPolicy):
         kwargs = {"features_extractor_class": encoder, "net_arch": [16], "normalize_images": False}
         env = KarelVecEnv(get("maze"), 16)
         model = PPO(

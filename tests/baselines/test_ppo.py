@@ -11,8 +11,8 @@ from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.ppo import (
     LAST_ACTION,
     OBSERVATIONS,
-    PAPER,
-    PAPER_ABS,
+    PAPER_PPO,
+    PAPER_PPO_ABS,
     LastActionConfig,
     PPOConfig,
     PPOTrainer,
@@ -116,7 +116,7 @@ def test_the_papers_settings_are_its_tables() -> None:
         assert all(config.normalize_advantage for config in settings.values())
         return {name: (config.clip, config.entropy, config.epochs) for name, config in settings.items()}
 
-    assert table(PAPER) == {
+    assert table(PAPER_PPO) == {
         "clean-house": (0.1, 0.01, 4),
         "four-corner": (0.2, 0.01, 16),
         "harvester": (0.05, 0.01, 8),
@@ -124,7 +124,7 @@ def test_the_papers_settings_are_its_tables() -> None:
         "stair-climber": (0.1, 0.1, 4),
         "top-off": (0.05, 0.001, 4),
     }
-    assert table(PAPER_ABS) == {
+    assert table(PAPER_PPO_ABS) == {
         "clean-house": (0.2, 0.01, 8),
         "four-corner": (0.05, 0.01, 4),
         "harvester": (0.2, 0.01, 4),

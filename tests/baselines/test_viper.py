@@ -13,6 +13,7 @@ from PIL import Image
 from safetensors.numpy import load_file, save
 from sklearn.tree import DecisionTreeClassifier
 
+from leaps.base.seeds import VIPER_SEEDS, VIPER_VALIDATION_SEEDS
 from leaps.base.tensors import metadata, read_about
 from leaps.baselines import viper
 from leaps.baselines.evaluate import evaluate_policy
@@ -21,7 +22,7 @@ from leaps.baselines.ppo import PPOConfig, PPOTrainer
 from leaps.baselines.train import POLICY_FILE, BaselineConfig, Trainer, Training
 from leaps.baselines.tree_picture import Leaf, Question
 from leaps.baselines.viper import (
-    PAPER,
+    PAPER_VIPER,
     POSSIBLE,
     TreePolicy,
     VIPERConfig,
@@ -310,11 +311,12 @@ def test_only_worlds_whose_episode_goes_on_are_learned_from() -> None:
     """Every state of the corridor is one step of a walk of 2 to 5."""
     teacher = Scripted()
     trainer = VIPERTrainer(CORRIDOR, teacher, VIPERConfig(worlds=200, iterations=1, validation=1))
-    worlds = CORRIDOR.worlds(200, viper.WORLD_SEEDS)
+    worlds = CORRIDOR.worlds(200, VIPER_SEEDS)
     trainer.step()
     walked = int((6 - worlds.pose[:, 1]).sum())
     assert trainer.counts.sum() == walked
-    assert trainer.steps == walked + int((6 - CORRIDOR.worlds(1, viper.VALIDATION_SEEDS).pose[:, 1]).sum())
+    validation = CORRIDOR.worlds(1, VIPER_VALIDATION_SEEDS)
+    assert trainer.steps == walked + int((6 - validation.pose[:, 1]).sum())
     assert teacher.begun == [200]
 
 
@@ -521,7 +523,8 @@ def test_there_is_no_tree_before_the_first_iteration() -> None:
 
 
 def test_the_papers_settings_are_its_table() -> None:
-    assert {name: (config.depth, config.samples, config.reweight) for name, config in PAPER.items()} == {
+    found = {name: (config.depth, config.samples, config.reweight) for name, config in PAPER_VIPER.items()}
+    assert found == {
         "clean-house": (6, 100_000, False),
         "four-corner": (12, 100_000, False),
         "harvester": (12, 400_000, True),

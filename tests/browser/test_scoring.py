@@ -2,7 +2,7 @@
 
 import re
 
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 from tests.browser.harness import (
     Page,
     Served,
@@ -100,7 +100,7 @@ def test_all_three_are_measured_on_the_same_worlds(visitor: Visitor, studio: Ser
 
 
 def test_the_programs_that_solve_the_six_tasks_are_seen_to(page: Page) -> None:
-    for task in PAPER:
+    for task in PAPER_TASKS:
         page.get_by_test_id("task").select_option(task)
         paste(page, NOTHING)
         expect(page.get_by_test_id("solved")).to_have_text("mean of 100 worlds, 0 solved")

@@ -19,10 +19,10 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(train, "UNSEEN", 5)
-    monkeypatch.setattr(ppo, "PAPER", {"maze": settings})
-    monkeypatch.setattr(ppo, "PAPER_ABS", {"maze": settings})
-    monkeypatch.setattr(naive, "PAPER", {"maze": NaiveConfig(batch=8, hidden=8)})
-    monkeypatch.setattr(viper, "PAPER", {"maze": VIPERConfig(iterations=2, worlds=4, validation=4)})
+    monkeypatch.setattr(ppo, "PAPER_PPO", {"maze": settings})
+    monkeypatch.setattr(ppo, "PAPER_PPO_ABS", {"maze": settings})
+    monkeypatch.setattr(naive, "PAPER_NAIVE", {"maze": NaiveConfig(batch=8, hidden=8)})
+    monkeypatch.setattr(viper, "PAPER_VIPER", {"maze": VIPERConfig(iterations=2, worlds=4, validation=4)})
 
 
 def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Path) -> None:

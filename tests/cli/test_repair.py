@@ -12,7 +12,7 @@ from leaps.cli.search import LiveView
 from leaps.dsl.text import parse
 from leaps.evaluate import evaluate
 from leaps.karel.world import KAREL, LANGUAGE
-from leaps.search.solve import Step
+from leaps.search.solve import Round
 from tests.cli.harness import Leaps, assert_refused
 
 FILLS = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
@@ -96,7 +96,7 @@ def test_what_it_can_not_do_is_said(
 def test_ctrl_c_ends_it_with_the_best_so_far(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(_: LiveView, step: Step) -> None:
+    def interrupt(_: LiveView, step: Round) -> None:
         if step.round == 3:
             signal.raise_signal(signal.SIGINT)
 

@@ -35,26 +35,23 @@ def test_documents_go_to_docs(leaps: Leaps, store: Store, tmp_path: Path) -> Non
     done = leaps("report")
     assert (done.code, done.err) == (0, "")
     assert set(files(tmp_path)) == {
-        "docs/reproduction.md", "docs/reproduction.html", "docs/claims.md",
-        "docs/figures/tasks.svg", "docs/figures/tasks.png",
-        "docs/figures/karel-hard.svg", "docs/figures/karel-hard.png",
+        "docs/reproduction.md", "docs/claims.md", "docs/figures/tasks.svg", "docs/figures/karel-hard.svg",
     }  # fmt: skip
     for name in files(tmp_path):
         assert name in done.out
     assert "not explained yet, listed at the end of the report: 1" in done.out
 
 
-def test_both_documents_name_every_command(leaps: Leaps, store: Store, tmp_path: Path) -> None:  # noqa: ARG001
+def test_the_report_names_every_command(leaps: Leaps, store: Store, tmp_path: Path) -> None:  # noqa: ARG001
     leaps("report", "--out", "other")
-    for form in ("md", "html"):
-        text = (tmp_path / "other" / f"reproduction.{form}").read_text()
-        for command in (
-            "leaps experiment tasks --methods leaps --tasks maze,clean-house --seeds 5",
-            "leaps experiment tasks --methods hc --tasks maze --seeds 2",
-            "leaps experiment tasks --methods ladder --tasks maze",
-            "leaps experiment karel-hard --methods leaps --tasks snake --seeds 2",
-        ):
-            assert command in text
+    text = (tmp_path / "other" / "reproduction.md").read_text()
+    for command in (
+        "leaps experiment tasks --methods leaps --tasks maze,clean-house --seeds 5",
+        "leaps experiment tasks --methods hc --tasks maze --seeds 2",
+        "leaps experiment tasks --methods ladder --tasks maze",
+        "leaps experiment karel-hard --methods leaps --tasks snake --seeds 2",
+    ):
+        assert command in text
 
 
 def test_json_is_one_object(leaps: Leaps, store: Store) -> None:
@@ -77,7 +74,7 @@ def test_a_check_writes_nothing_and_says_what_differs(leaps: Leaps, store: Store
     before = files(tmp_path)
     done = leaps(*words, "--check")
     assert done.code == 1
-    for name in ("docs/reproduction.md", "docs/reproduction.html", "docs/figures/tasks.png", "README.md"):
+    for name in ("docs/reproduction.md", "docs/figures/tasks.svg", "README.md"):
         assert f"not up to date: {name}" in done.out
     assert files(tmp_path) == before
 
@@ -185,7 +182,6 @@ def test_figures_are_drawn_beside_the_tables(leaps: Leaps, store: Store, tmp_pat
         "data-histogram",
         "rollouts-leaps-maze",
     ):
-        for suffix in ("svg", "png"):
-            assert f"docs/figures/{name}.{suffix}" in told["files"]
-            assert (tmp_path / "docs" / "figures" / f"{name}.{suffix}").exists()
+        assert f"docs/figures/{name}.svg" in told["files"]
+        assert (tmp_path / "docs" / "figures" / f"{name}.svg").exists()
     assert leaps("report", "--check").code == 0

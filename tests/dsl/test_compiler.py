@@ -438,7 +438,7 @@ def test_the_table_does_what_the_tree_says(language: Language, distribution: Pro
     compiled = compile_tokens(tokens, language)
     lengths = []
     for number, row in enumerate(tokens):
-        program = parse(" ".join(language.decode(row)), language)
+        program = parse(language.text(row), language)
         perceived = [int(code) for code in rng.integers(0, 2**64, 40, np.uint64)]
         found = [operation for operation, _ in follow(compiled, number, perceived)]
         names = {HALT: "halt", STUCK: "stuck"} | dict(enumerate(language.actions))

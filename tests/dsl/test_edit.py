@@ -298,7 +298,7 @@ def test_a_long_programs_distances_are_exact_too() -> None:
     ids=["Karel", "Hoover"],
 )
 def test_programs_of_any_language_have_distances(language: Language, rows: NDArray[np.uint8]) -> None:
-    trees = [parse(" ".join(language.decode(row)), language) for row in rows]
+    trees = [parse(language.text(row), language) for row in rows]
     for number in range(5):
         expected = [expected_distance(trees[number], tree) for tree in trees]
         assert edit_distances(rows[number], rows, language).tolist() == expected

@@ -209,7 +209,7 @@ def test_the_mask_offers_another_domains_actions() -> None:
 
 def test_another_domains_random_programs_are_programs() -> None:
     for row in sample_programs(HOOVER.language, HOOVER.programs, 200, seed=0):
-        text = " ".join(HOOVER.language.decode(row))
+        text = HOOVER.language.text(row)
         assert to_line(parse(to_indented(parse(text, HOOVER.language)), HOOVER.language)) == text
 
 

@@ -50,7 +50,7 @@ def allowed_kinds(mask: SyntaxMask) -> NDArray[np.bool_]:
 @pytest.mark.parametrize("max_length", range(5, 61))
 def test_a_random_walk_ends_in_a_program_within_the_limit(max_length: int) -> None:
     for row in walk_at_random(40, max_length, seed=max_length):
-        parse(" ".join(LANGUAGE.decode(row)), LANGUAGE)
+        parse(LANGUAGE.text(row), LANGUAGE)
 
 
 def test_random_walks_use_all_the_room_there_is() -> None:

@@ -57,7 +57,7 @@ def row_of(program: Program | str, length: int = ROOMY.length) -> NDArray[np.uin
 
 
 def tree_of(row: NDArray[np.uint8], language: Language = LANGUAGE) -> Program:
-    return parse(" ".join(language.decode(row)), language)
+    return parse(language.text(row), language)
 
 
 def neighbourhood(

@@ -134,7 +134,7 @@ def test_the_nodes_of_random_programs_are_those_of_their_trees(
 ) -> None:
     """Of any language: as a search draws them, with padding."""
     for row in sample_programs(language, distribution, 300, seed=2):
-        assert nodes_of(row, language) == nodes_of_tree(parse(" ".join(language.decode(row)), language))
+        assert nodes_of(row, language) == nodes_of_tree(parse(language.text(row), language))
 
 
 def test_the_nodes_of_a_program_by_hand() -> None:

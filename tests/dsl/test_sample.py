@@ -28,7 +28,7 @@ def draw(count: int, seed: int = 0, max_length: int = 44, *, first: int = 0) -> 
 
 def drawn_programs(distribution: ProgramDistribution, count: int, max_length: int = ROOMY) -> list[Program]:
     rows = sample_programs(LANGUAGE, distribution, count, 0, max_length)
-    return [parse(" ".join(LANGUAGE.decode(row)), LANGUAGE) for row in rows]
+    return [parse(LANGUAGE.text(row), LANGUAGE) for row in rows]
 
 
 def lengths(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -69,7 +69,7 @@ def test_a_program_depends_on_its_number_alone() -> None:
 
 
 def test_seed_0_draws_what_it_always_drew() -> None:
-    assert [" ".join(LANGUAGE.decode(row)) for row in draw(3)] == PINNED
+    assert [LANGUAGE.text(row) for row in draw(3)] == PINNED
 
 
 def test_drawing_no_program_gives_no_row() -> None:
@@ -81,7 +81,7 @@ def test_drawing_no_program_gives_no_row() -> None:
 
 def test_every_random_program_is_a_program() -> None:
     for row in draw(3000):
-        parse(" ".join(LANGUAGE.decode(row)), LANGUAGE)
+        parse(LANGUAGE.text(row), LANGUAGE)
 
 
 @pytest.mark.parametrize("max_length", [5, 6, 12, 44])

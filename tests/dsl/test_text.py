@@ -42,7 +42,7 @@ def test_the_golden_programs_survive_being_indented() -> None:
 
 def test_random_programs_are_printed_as_they_were_read() -> None:
     rows = sample_programs(LANGUAGE, PROGRAMS, 1000, seed=1)
-    texts = [" ".join(LANGUAGE.decode(row)) for row in rows]
+    texts = [LANGUAGE.text(row) for row in rows]
     assert [to_line(read(text)) for text in texts] == texts
 
 

@@ -11,7 +11,7 @@ from leaps.domain import Outcome
 from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX, build
 from leaps.embedding import batches
-from leaps.embedding.batches import Programs, RolloutBatch, Rollouts
+from leaps.embedding.batches import ProgramTable, RolloutBatch, RolloutTable
 from leaps.embedding.model import END
 from leaps.karel.dataset import DataConfig, Dataset, make_dataset
 from leaps.karel.interpreter import play
@@ -22,8 +22,8 @@ LIMIT = 45
 SOME = np.array([41, 7, 30, 8, 59])
 
 
-def programs() -> Programs:
-    return Programs(long_programs().tokens, LIMIT, CPU)
+def programs() -> ProgramTable:
+    return ProgramTable(long_programs().tokens, LIMIT, CPU)
 
 
 # Programs
@@ -57,14 +57,14 @@ def test_what_is_allowed_at_each_place_is_what_the_mask_allows() -> None:
 
 def test_what_is_allowed_depends_on_the_room_there_is() -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(["DEF", "run", "m(", "move", "m)"])])
-    tight, wide = (Programs(tokens, limit, CPU).allowed[0, 0] for limit in (5, 45))
+    tight, wide = (ProgramTable(tokens, limit, CPU).allowed[0, 0] for limit in (5, 45))
     assert not tight[LANGUAGE.ids["WHILE"]]
     assert wide[LANGUAGE.ids["WHILE"]]
 
 
 def test_programs_too_long_for_the_space_are_refused() -> None:
     with pytest.raises(ValueError, match="can't go on with"):
-        Programs(long_programs().tokens, 10, CPU)
+        ProgramTable(long_programs().tokens, 10, CPU)
 
 
 # Rollouts
@@ -83,7 +83,7 @@ def states_and_actions(data: Dataset, program: int, rollout: int) -> tuple[list[
     return states, [*actions, END]
 
 
-def drawn_state(rollouts: Rollouts, step: int) -> str:
+def drawn_state(rollouts: RolloutTable, step: int) -> str:
     """A step's state, in the same words."""
     walls = rollouts.ground[rollouts.rollout[step]].view(8, 8).tolist()
     markers = rollouts.markers[step].view(8, 8).tolist()
@@ -99,7 +99,7 @@ def drawn_state(rollouts: Rollouts, step: int) -> str:
 def test_states_and_actions_are_those_of_the_interpreter(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "_CHUNK", chunk)
     data = long_programs()
-    rollouts = Rollouts(data, SOME, CPU)
+    rollouts = RolloutTable(data, SOME, CPU)
     for row, program in enumerate(SOME):
         for rollout in range(data.config.rollouts):
             number = row * data.config.rollouts + rollout
@@ -110,7 +110,7 @@ def test_states_and_actions_are_those_of_the_interpreter(chunk: int, monkeypatch
 
 
 def test_the_action_before_the_first_is_the_end_and_then_the_one_before() -> None:
-    rollouts = Rollouts(long_programs(), SOME, CPU)
+    rollouts = RolloutTable(long_programs(), SOME, CPU)
     for first, last in zip(rollouts.first[:-1], rollouts.first[1:], strict=True):
         expected = [END, *rollouts.action[first : last - 1].tolist()]
         assert rollouts.previous[first:last].tolist() == expected
@@ -121,7 +121,7 @@ def test_only_rollouts_that_came_to_their_end_say_so() -> None:
         DataConfig(programs=200, seed=2, keep="every", pool=32, more=0, horizon=30, rollouts=4)
     )
     every = np.arange(data.count)
-    rollouts = Rollouts(data, every, CPU)
+    rollouts = RolloutTable(data, every, CPU)
     said = np.array(
         [
             (rollouts.action[first:last] == END).sum().item()
@@ -142,13 +142,13 @@ def unpacked(values: Tensor, batch: RolloutBatch) -> tuple[Tensor, list[int]]:
     return padded, lengths.tolist()
 
 
-def pack(rollouts: Rollouts) -> tuple[RolloutBatch, NDArray[np.int64], NDArray[np.int64]]:
+def pack(rollouts: RolloutTable) -> tuple[RolloutBatch, NDArray[np.int64], NDArray[np.int64]]:
     chosen, which = np.array([3, 0, 4]), np.array([[0, 2], [1, 0], [2, 1]])
     return rollouts.batch(chosen, which), chosen, which
 
 
 def test_steps_of_a_rollout_in_which_the_world_looks_the_same_share_the_first_of_them() -> None:
-    rollouts = Rollouts(long_programs(), SOME, CPU)
+    rollouts = RolloutTable(long_programs(), SOME, CPU)
     looks = torch.cat(
         [rollouts.markers, rollouts.position[:, None], rollouts.heading[:, None]], dim=1
     ).tolist()
@@ -162,7 +162,7 @@ def test_steps_of_a_rollout_in_which_the_world_looks_the_same_share_the_first_of
 
 
 def test_unpacking_gives_the_rollouts_back_the_longest_first() -> None:
-    rollouts = Rollouts(long_programs(), SOME, CPU)
+    rollouts = RolloutTable(long_programs(), SOME, CPU)
     batch, chosen, which = pack(rollouts)
     actions, lengths = unpacked(rollouts.action[batch.step], batch)
     numbers = (chosen[:, None] * 3 + which).reshape(-1)
@@ -173,7 +173,7 @@ def test_unpacking_gives_the_rollouts_back_the_longest_first() -> None:
 
 
 def test_every_step_knows_its_rollout_and_every_rollout_its_program() -> None:
-    rollouts = Rollouts(long_programs(), SOME, CPU)
+    rollouts = RolloutTable(long_programs(), SOME, CPU)
     batch, chosen, _ = pack(rollouts)
     sequence, lengths = unpacked(batch.sequence, batch)
     for row, length in enumerate(lengths):
@@ -183,7 +183,7 @@ def test_every_step_knows_its_rollout_and_every_rollout_its_program() -> None:
 
 
 def test_no_step_is_missing_and_none_comes_twice() -> None:
-    rollouts = Rollouts(long_programs(), SOME, CPU)
+    rollouts = RolloutTable(long_programs(), SOME, CPU)
     every = np.tile(np.arange(3), (len(SOME), 1))
     batch = rollouts.batch(np.arange(len(SOME)), every)
     assert torch.equal(batch.step.sort().values, torch.arange(len(rollouts.action)))

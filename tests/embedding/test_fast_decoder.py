@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from leaps.base import parallel
 from leaps.dsl.mask import SHORTEST
-from leaps.embedding.fast_decoder import LONGEST, FastDecoder
+from leaps.dsl.syntax import MOST_TOKENS
+from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.karel.world import KAREL, LANGUAGE
 from tests.embedding.helpers import placed
@@ -77,7 +78,7 @@ def test_points_are_read_in_the_coordinates_of_the_space(config: ModelConfig) ->
     assert (found == as_latents).all(axis=1).mean() < 0.5
 
 
-@pytest.mark.parametrize("max_length", [SHORTEST, 6, 13, 30, 90, LONGEST])
+@pytest.mark.parametrize("max_length", [SHORTEST, 6, 13, 30, 90, MOST_TOKENS])
 def test_programs_are_whole_and_no_longer_than_allowed(max_length: int) -> None:
     space, points = untrained(SMALL), draw(50, SMALL)
     found = FastDecoder(space).decode(points, max_length=max_length)
@@ -129,9 +130,9 @@ def test_no_points_give_no_programs() -> None:
     assert FastDecoder(untrained(SMALL)).decode(draw(0, SMALL)).shape == (0, SMALL.max_length)
 
 
-@pytest.mark.parametrize("max_length", [0, SHORTEST - 1, LONGEST + 1])
+@pytest.mark.parametrize("max_length", [0, SHORTEST - 1, MOST_TOKENS + 1])
 def test_lengths_that_no_program_can_have_are_refused(max_length: int) -> None:
-    with pytest.raises(ValueError, match=f"max_length={max_length}: {SHORTEST} to {LONGEST} tokens"):
+    with pytest.raises(ValueError, match=f"max_length={max_length}: {SHORTEST} to {MOST_TOKENS} tokens"):
         FastDecoder(untrained(SMALL)).decode(draw(1, SMALL), max_length=max_length)
 
 

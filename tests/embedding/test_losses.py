@@ -10,7 +10,7 @@ from torch.distributions import Categorical, Normal
 from torch.distributions import kl_divergence as torch_divergence
 
 from leaps.dsl.text import PREFIX
-from leaps.embedding.batches import ProgramBatch, Programs, Rollouts
+from leaps.embedding.batches import ProgramBatch, ProgramTable, RolloutTable
 from leaps.embedding.behaviour import r_mat
 from leaps.embedding.losses import (
     Latent,
@@ -37,7 +37,7 @@ TWO = ("move", "WHILE c( frontIsClear c) w( turnLeft w)")
 
 def batch_of(*programs: str, max_length: int = 20) -> ProgramBatch:
     tokens = tokens_of(*programs).numpy().astype(np.uint8)
-    return Programs(tokens, max_length, CPU).batch(torch.arange(len(programs)))
+    return ProgramTable(tokens, max_length, CPU).batch(torch.arange(len(programs)))
 
 
 def latent_of(count: int, size: int = 8) -> Latent:
@@ -138,8 +138,8 @@ def test_the_loss_reaches_every_weight_of_encoder_and_decoder() -> None:
 # L^L
 
 
-def some_rollouts() -> Rollouts:
-    return Rollouts(short_programs(), np.arange(20), CPU)
+def some_rollouts() -> RolloutTable:
+    return RolloutTable(short_programs(), np.arange(20), CPU)
 
 
 def test_the_policys_loss_is_the_mean_over_all_steps_of_each_rollout_by_itself() -> None:
@@ -236,7 +236,7 @@ def small_space() -> ProgramSpace:
 def expected_reward(space: ProgramSpace, latent: Tensor, text: str = ORIGINAL) -> Tensor:
     """The sum over all programs of chance times R_mat."""
     tokens = tokens_of(*BODIES)
-    programs = Programs(tokens.numpy().astype(np.uint8), 6, CPU)
+    programs = ProgramTable(tokens.numpy().astype(np.uint8), 6, CPU)
     original = KAREL.compile([text] * len(BODIES))
     rewards = torch.from_numpy(
         r_mat(KAREL.compile(tokens.numpy().astype(np.uint8)), original, WORLDS)

@@ -36,7 +36,7 @@ def test_an_untrained_space_decodes_to_programs_within_the_limit(max_length: int
     programs = space.decode(3 * drawn(24, 8), max_length=max_length)
     assert programs.shape[1] <= max_length
     for row in programs.tolist():
-        parse(" ".join(LANGUAGE.decode(row)), LANGUAGE)
+        parse(LANGUAGE.text(row), LANGUAGE)
 
 
 @pytest.mark.parametrize("max_length", [5, 6, 11, 45, 60])
@@ -45,7 +45,7 @@ def test_drawn_programs_are_programs_within_the_limit(max_length: int) -> None:
     tokens, _ = untrained().write(drawn(40, 8), noise=noise, max_length=max_length)
     assert len(PREFIX) + tokens.shape[1] <= max_length
     for row in with_prefix(tokens).tolist():
-        parse(" ".join(LANGUAGE.decode(row)), LANGUAGE)
+        parse(LANGUAGE.text(row), LANGUAGE)
 
 
 def test_the_limit_is_the_models_if_none_is_given() -> None:

@@ -32,7 +32,7 @@ def test_drawing_goes_on_where_the_generator_is() -> None:
 
 def test_what_is_drawn_is_a_program() -> None:
     for row in with_prefix(draw(untrained(), seed=3)).tolist():
-        parse(" ".join(LANGUAGE.decode(row)), LANGUAGE)
+        parse(LANGUAGE.text(row), LANGUAGE)
 
 
 def test_the_same_latent_becomes_many_programs() -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file
 from torch import Tensor
 
+from leaps.base import checkpoint
 from leaps.base.files import write_atomically
 from leaps.base.tensors import read_about
 from leaps.embedding import train as module
@@ -374,6 +375,7 @@ def test_a_training_interrupted_while_a_file_is_written_goes_on_as_if_it_had_not
             save_weights(space, path, about, **options)
 
         patched.setattr(module, "write_atomically", written)
+        patched.setattr(checkpoint, "write_atomically", written)
         patched.setattr(module, "save_weights", saved)
         with pytest.raises(Interrupted):
             run_tiny(tmp_path)

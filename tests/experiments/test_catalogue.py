@@ -7,7 +7,7 @@ import pytest
 from leaps.experiments.catalogue import EXPERIMENTS, FIGURES, TABLES, get_experiment
 from leaps.experiments.cell import Cell, cell
 from leaps.experiments.run import needed_by
-from leaps.karel.tasks import HARD, PAPER
+from leaps.karel.tasks import HARD, PAPER_TASKS
 from leaps.search.ladder import IDEAS
 from leaps.search.methods import get_method
 
@@ -19,7 +19,7 @@ def test_table_3_has_all_ten_rows_and_what_else_there_is() -> None:
         "drl", "drl-fcn", "drl-abs", "drl-abs-t", "ppo-last-action", "hrl", "hrl-abs", "naive", "viper",
         "leaps-rand-8", "leaps-rand-64", "leaps-220", "leaps", "leaps+", "hc", "cebs", "ladder",
     )  # fmt: skip
-    assert TABLE_3.tasks == tuple(PAPER)
+    assert TABLE_3.tasks == tuple(PAPER_TASKS)
 
 
 def test_policies_have_five_seeds_searches_five_in_each_of_three_spaces_and_others_32() -> None:
@@ -60,7 +60,7 @@ def test_all_tasks_have_their_first_seed_before_any_has_its_second() -> None:
 
 def test_a_transfer_is_tried_from_every_other_task_and_begins_with_a_policy_of_a_million_steps() -> None:
     cells = TABLE_3.cells(methods=["drl-abs-t"], tasks=["maze"], seeds=1)
-    assert {one.option("source") for one in cells} == set(PAPER) - {"maze"}
+    assert {one.option("source") for one in cells} == set(PAPER_TASKS) - {"maze"}
     for one in cells:
         source = str(one.option("source"))
         assert TABLE_3.needs(one) == (cell("tasks", "drl-abs", source, 0, steps=1_000_000),)
@@ -130,7 +130,7 @@ def test_rollouts_are_of_the_programs_in_the_tables() -> None:
             (needed,) = FIGURES["rollouts"].needs(one)
             table = "karel-hard" if one.task in HARD else "tasks"
             assert needed in TABLES[table].cells([one.method], [one.task], 1, quick)
-    assert FIGURES["rollouts"].tasks == (*PAPER, *HARD)
+    assert FIGURES["rollouts"].tasks == (*PAPER_TASKS, *HARD)
 
 
 def test_only_ladder_has_rollouts_of_harder_tasks() -> None:
@@ -142,7 +142,7 @@ def test_only_ladder_has_rollouts_of_harder_tasks() -> None:
         ]  # fmt: skip
         with pytest.raises(ValueError, match="rollouts has no cells of drl, leaps on snake; choose other"):
             rollouts.cells(["leaps", "drl"], ["snake"], quick=quick)
-    assert len(rollouts.cells()) == 3 * len(PAPER) + len(rollouts.tasks)
+    assert len(rollouts.cells()) == 3 * len(PAPER_TASKS) + len(rollouts.tasks)
 
 
 def test_rows_come_in_the_tables_order_whatever_the_order_asked_for() -> None:
@@ -179,7 +179,7 @@ def test_a_seed_of_smoothness_is_a_training() -> None:
 def test_the_ablation_gives_ladder_and_its_variants_the_same_budget() -> None:
     ablation = EXPERIMENTS["ablation"]
     assert ablation.methods == ("ladder", *(f"ladder-{idea}" for idea in IDEAS))
-    assert ablation.tasks == (*PAPER, "door-key", "seeder")
+    assert ablation.tasks == (*PAPER_TASKS, "door-key", "seeder")
     assert {one.option("budget") for one in ablation.cells()} == {200_000}
     for method in ablation.methods:
         assert {one.seed for one in ablation.cells([method])} == set(range(16))

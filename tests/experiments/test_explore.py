@@ -22,12 +22,12 @@ from leaps.embedding.train import TrainConfig
 from leaps.embedding.weights import save_weights
 from leaps.experiments import explore
 from leaps.experiments.explore import (
-    LatentMap,
     SearchJudge,
+    SpaceChart,
+    chart_of_space,
     dimensions_filled,
     distance_from_normal,
     interpolate,
-    latent_map,
     nearest,
     smoothness,
 )
@@ -263,14 +263,14 @@ def test_smoothness_is_the_same_in_any_coordinates(twins: tuple[Space, Space]) -
 
 
 def test_a_map_is_the_same_in_any_coordinates(twins: tuple[Space, Space]) -> None:
-    maps = [latent_map(space, training_of(short_programs()), iterations=1) for space in twins]
+    maps = [chart_of_space(space, training_of(short_programs()), iterations=1) for space in twins]
     one, other = (distances(np.concatenate([m.training, np.stack(list(m.truth.values()))])) for m in maps)
     assert one == pytest.approx(other, abs=1e-4)
     assert one.max() > 0.1  # or there would be little to compare
 
 
 def test_a_map_shows_random_points_where_the_search_would_find_them(twins: tuple[Space, Space]) -> None:
-    latents, points = (latent_map(space, training_of(short_programs()), iterations=1) for space in twins)
+    latents, points = (chart_of_space(space, training_of(short_programs()), iterations=1) for space in twins)
     assert latents.normal.std(axis=0) == pytest.approx(1, rel=0.1)
     # A unit is UNIT deviations of the training programs, in every direction.
     expected = Coordinates.UNIT * latents.training.std(axis=0)
@@ -295,7 +295,7 @@ def test_an_unknown_split_is_refused() -> None:
 # Maps
 
 
-def mapped(places: NDArray[np.float64] | None = None) -> tuple[Space, Dataset, LatentMap]:
+def mapped(places: NDArray[np.float64] | None = None) -> tuple[Space, Dataset, SpaceChart]:
     """A space of 60 programs and the four test programs, and its map."""
     data = long_programs()
     length = 60
@@ -305,7 +305,7 @@ def mapped(places: NDArray[np.float64] | None = None) -> tuple[Space, Dataset, L
     if places is None:
         places = np.random.default_rng(0).standard_normal((len(programs), 2)) * [1, 5]
     space = atlas(programs, places)
-    return space, data, latent_map(space, training_of(data), seed=3, iterations=2)
+    return space, data, chart_of_space(space, training_of(data), seed=3, iterations=2)
 
 
 def distances(places: NDArray[Any]) -> NDArray[np.float64]:
@@ -362,7 +362,7 @@ def test_the_same_seed_is_the_same_map() -> None:
 def test_the_searches_of_a_map_are_told_by_name() -> None:
     space, data, _ = mapped()
     told: list[str] = []
-    latent_map(space, training_of(data), iterations=1, progress=told.append)
+    chart_of_space(space, training_of(data), iterations=1, progress=told.append)
     assert told == list(TEST_PROGRAMS)
 
 
@@ -381,7 +381,7 @@ def test_a_maps_report_is_plain_and_short_and_can_be_read() -> None:
     _, _, chart = mapped()
     long = replace(chart, training=points(5000), normal=points(3000))
     said = json.loads(json.dumps(long.report()))
-    read = LatentMap.of_report(said)
+    read = SpaceChart.of_report(said)
     assert read.training == pytest.approx(long.training[:1200], abs=6e-4)
     assert read.normal == pytest.approx(long.normal[:400], abs=6e-4)
     assert read.shares == pytest.approx(long.shares, abs=1e-4)
@@ -442,7 +442,7 @@ def test_a_round_cloud_fills_its_dimensions_and_a_flat_one_fewer() -> None:
 
 # Pictures of maps
 
-CHART = LatentMap(
+CHART = SpaceChart(
     points(30),
     points(20),
     {name: np.array([i, 1], np.float32) for i, name in enumerate(TEST_PROGRAMS)},
@@ -560,7 +560,7 @@ def test_a_search_judge_gives_the_same_space_the_same_score() -> None:
 def test_a_search_judge_looks_for_validation_programs_with_a_loop_or_conditional() -> None:
     data = judged_data()
     judge = SearchJudge(data, TrainConfig(search_programs=3))
-    validation = [" ".join(LANGUAGE.decode(row)) for row in data.tokens[data.split("validation")]]
+    validation = [LANGUAGE.text(row) for row in data.tokens[data.split("validation")]]
     branching = [text for text in validation if "WHILE" in text or "IF" in text]
     assert judge.programs == branching[:3]
     assert judge.programs != validation[:3]

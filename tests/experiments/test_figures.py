@@ -18,7 +18,7 @@ from leaps.evaluate import UNSEEN_SEEDS, evaluate
 from leaps.experiments.catalogue import FIGURES, get_experiment
 from leaps.experiments.cell import Cell, Result, cell
 from leaps.experiments.computing import Job, do
-from leaps.experiments.explore import interpolate, latent_map
+from leaps.experiments.explore import chart_of_space, interpolate
 from leaps.experiments.figures import FRAMES, TRUTHS
 from leaps.experiments.paper import INTERPOLATIONS
 from leaps.experiments.spaces import open_space
@@ -56,7 +56,7 @@ def quick(name: str, task: str) -> Cell:
 def test_a_map_is_that_of_the_space_and_its_training_programs() -> None:
     one = cell("latent-map", "leaps-p+l", "test-programs", 3, iterations=2, programs=200)
     data = make_dataset(DataConfig(programs=200))
-    expected = latent_map(Space.load("pl", raw=True), data.tokens[data.split("train")], 3, 2)
+    expected = chart_of_space(Space.load("pl", raw=True), data.tokens[data.split("train")], 3, 2)
     found = values_of(one)
     assert found == {"programs": 140, **expected.report(), "space": open_space("pl", 0, Path(), "cpu").about}
     assert values_of(one) == found

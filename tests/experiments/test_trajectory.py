@@ -26,7 +26,7 @@ from leaps.karel.world import LANGUAGE
 from leaps.search.cem import CEM
 from leaps.search.objective import Objective
 from leaps.search.search import InSpace
-from leaps.search.solve import Run, SolveConfig, Step
+from leaps.search.solve import Round, Run, SolveConfig
 from tests.embedding.helpers import needs_shipped_weights, placed, shipped, untrained
 
 STAIRS = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move turnRight move w) m)"
@@ -172,7 +172,7 @@ def test_another_seed_is_another_trajectory(config: SolveConfig, recorded: Traje
 
 
 def test_every_step_is_told(config: SolveConfig, space: Space) -> None:
-    told: list[Step] = []
+    told: list[Round] = []
     record(replace(config, budget=2 * POPULATION), space, programs=10, listener=told.append)
     assert [step.evaluations for step in told] == [POPULATION, 2 * POPULATION]
 

@@ -13,6 +13,7 @@ from leaps.base import parallel
 from leaps.domain import Outcome, Task
 from leaps.evaluate import evaluate
 from leaps.gym import GymTask, privileged
+from leaps.search.checkpoint import restore, state_of
 from leaps.search.objective import Objective
 from leaps.search.save import save_solution
 from leaps.search.solve import Run, SolveConfig, work
@@ -154,8 +155,8 @@ def test_a_search_goes_on_where_it_was_interrupted_in_variants_too() -> None:
     first, second = run(), run()
     for _ in range(5):
         first.step()
-    saved = json.loads(json.dumps(first.state(), default=lambda value: value.tolist()))
-    second.restore(saved)
+    saved = json.loads(json.dumps(state_of(first), default=lambda value: value.tolist()))
+    restore(second, saved)
     assert second.objective.elsewhere[0].size == "long"
     one, other = work(first), work(second)
     assert (one.program, one.evaluations, one.history) == (other.program, other.evaluations, other.history)

@@ -177,7 +177,7 @@ def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None
     # What is recorded action by action is run in full; that is what agrees with the interpreter, see above.
     bodies = sample_programs(LANGUAGE, PROGRAMS, 1000, seed=31, max_length=40)
     heads = ["frontIsClear", "noMarkersPresent", "not c( markersPresent c)", "not c( frontIsClear c)"]
-    texts = [" ".join(LANGUAGE.decode(ids)).removeprefix("DEF run m( ").removesuffix(" m)") for ids in bodies]
+    texts = [LANGUAGE.text(ids).removeprefix("DEF run m( ").removesuffix(" m)") for ids in bodies]
     endless = [
         f"DEF run m( WHILE c( {heads[i % 4]} c) w( {text} w) {text} m)" for i, text in enumerate(texts)
     ]

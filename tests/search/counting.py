@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.search.search import Programs
+from leaps.search.search import Candidates
 
 
 class CountsMoves:
@@ -11,10 +11,10 @@ class CountsMoves:
 
     def draw(
         self,
-        programs: Programs,
+        programs: Candidates,
         count: int,
-        others: Programs | None = None,  # noqa: ARG002
-    ) -> tuple[Programs, NDArray[np.uint8]]:
+        others: Candidates | None = None,  # noqa: ARG002
+    ) -> tuple[Candidates, NDArray[np.uint8]]:
         drawn = np.resize(programs, (count, programs.shape[1]))
         drawn[:, 0] += 1
         return drawn, np.zeros(count, np.uint8)

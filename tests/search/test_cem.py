@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from leaps.search import cem
-from leaps.search.cem import CEM, PAPER, CEMConfig, Initial
+from leaps.search.cem import CEM, PAPER_CEM, CEMConfig, Initial
 
 
 def told(points: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
@@ -119,7 +119,9 @@ def test_the_other_beginnings_are_drawn_with_their_variance(initial: Initial, va
 
 
 def test_the_papers_settings_are_its_tables() -> None:
-    table = {name: (c.population, c.sigma, c.elite_fraction, c.decay, c.initial) for name, c in PAPER.items()}
+    table = {
+        name: (c.population, c.sigma, c.elite_fraction, c.decay, c.initial) for name, c in PAPER_CEM.items()
+    }
     assert table == {
         "clean-house": (32, 0.25, 0.05, True, "constant"),
         "four-corner": (64, 0.5, 0.2, False, "narrow"),
@@ -160,7 +162,7 @@ def test_what_was_found_before_a_beginning_is_no_measure_after_it() -> None:
 
 
 def test_the_papers_search_never_begins_anew() -> None:
-    assert {config.restart_after for config in PAPER.values()} == {0}
+    assert {config.restart_after for config in PAPER_CEM.values()} == {0}
     assert means(0, [0.5] * 50)[1:] == [77] * 50
 
 

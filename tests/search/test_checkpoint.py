@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from leaps.search import checkpoint
-from leaps.search.checkpoint import Checkpoints
+from leaps.search.checkpoint import Checkpoints, state_of
 from leaps.search.methods import METHODS
-from leaps.search.solve import Run, SolveConfig, Step, work
+from leaps.search.solve import Round, Run, SolveConfig, work
 from tests.embedding.helpers import needs_shipped_weights
 from tests.search.solutions import assert_same
 
@@ -77,7 +77,7 @@ def test_seconds_go_on(tmp_path: Path) -> None:
     state = json.loads(checkpoints.file.read_text())["state"]
     checkpoints.resume()
     assert again.step().seconds > state["seconds"] > 0
-    assert run.state()["seconds"] > state["seconds"]
+    assert state_of(run)["seconds"] > state["seconds"]
 
 
 @pytest.mark.parametrize("other", [{"seed": 4}, {"budget": 999}, {"task": "maze"}, {"size": (10, 10)}])
@@ -136,7 +136,7 @@ def test_a_checkpoint_is_written_now_and_then_and_goes_in_the_end(
     seen: list[int] = []
     """rounds whose state was kept"""
 
-    def watch(step: Step) -> None:
+    def watch(step: Round) -> None:
         nonlocal now
         checkpoints(step)
         kept = json.loads(file.read_text())["state"]["round"]

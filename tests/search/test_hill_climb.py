@@ -103,7 +103,7 @@ def test_having_begun_anew_it_takes_any_first_score() -> None:
     anew = search.ask()
     search.tell(np.array([0.1]))  # worse than where it was before
     np.testing.assert_array_equal(centre_of(search), anew[0])
-    asked = search.ask()
+    asked = search.asked
     search.tell(np.array([0.1, 0.2, 0.1, 0.1, 0.1]))
     np.testing.assert_array_equal(centre_of(search), asked[1])
 
@@ -155,7 +155,7 @@ def test_it_climbs_to_the_top(seed: int) -> None:
         if scores.max() == 6:
             break
         search.tell(scores)
-    assert tokens_of(parse(" ".join(LANGUAGE.decode(best)), LANGUAGE)).count("putMarker") == 6
+    assert tokens_of(parse(LANGUAGE.text(best), LANGUAGE)).count("putMarker") == 6
 
 
 def test_a_climb_only_rises() -> None:

@@ -8,16 +8,17 @@ from numpy.typing import NDArray
 
 from leaps.embedding.space import Space
 from leaps.karel.world import KAREL
-from leaps.search.cem import ONE_SETTING, PAPER, RESTART_AFTER
+from leaps.search.cem import ONE_SETTING, PAPER_CEM, RESTART_AFTER
+from leaps.search.checkpoint import restore, state_of
 from leaps.search.leaps import CHANGES, IN_A_ROW, Leaps, config_for, parse_changes
 from leaps.search.methods import LEAPS_BUDGET, LEAPS_WORLDS, Setting, get_method
 from leaps.search.objective import NEARLY
-from leaps.search.search import VALID_BONUS, Programs
+from leaps.search.search import VALID_BONUS, Candidates
 from leaps.search.solve import Run, SolveConfig
 from tests.embedding.helpers import needs_shipped_weights
 
 NONE: frozenset[str] = frozenset()
-MAZE = PAPER["maze"].population
+MAZE = PAPER_CEM["maze"].population
 
 
 class Numbered:
@@ -29,7 +30,7 @@ class Numbered:
         self.decoded: list[NDArray[np.float32]] = []
         self.count = 0
 
-    def decode(self, points: NDArray[np.float32], max_length: int | None = None) -> Programs:  # noqa: ARG002
+    def decode(self, points: NDArray[np.float32], max_length: int | None = None) -> Candidates:  # noqa: ARG002
         self.decoded.append(points)
         numbers = self.count + np.arange(len(points))
         self.count += len(points)
@@ -60,7 +61,7 @@ def test_a_population_is_asked_about_and_then_the_centre_of_the_next() -> None:
         scores = np.linspace(0.0, 0.7, MAZE)
         points = space.decoded[-1]
         search.tell(scores)
-        elites = np.argsort(-scores)[: PAPER["maze"].elites]
+        elites = np.argsort(-scores)[: PAPER_CEM["maze"].elites]
         weights = scores[elites] + VALID_BONUS
         centre = search.ask()
         assert (len(population), len(centre)) == (MAZE, 1)
@@ -122,9 +123,9 @@ def test_a_search_ends_after_a_thousand_iterations_without_restart() -> None:
     assert len(space.decoded[-1]) == 1  # the last centre is scored, too
 
 
-@pytest.mark.parametrize("task", PAPER)
+@pytest.mark.parametrize("task", PAPER_CEM)
 def test_each_task_has_the_papers_setting(task: str) -> None:
-    assert config_for(task, NONE) == PAPER[task]
+    assert config_for(task, NONE) == PAPER_CEM[task]
     assert config_for(task, NONE).restart_after == 0
 
 
@@ -133,7 +134,7 @@ def test_a_task_that_the_paper_does_not_have_has_the_one_setting() -> None:
 
 
 def test_the_budget_is_a_thousand_iterations_of_the_largest_population() -> None:
-    assert 1000 * (max(config.population for config in PAPER.values()) + 1) == LEAPS_BUDGET
+    assert 1000 * (max(config.population for config in PAPER_CEM.values()) + 1) == LEAPS_BUDGET
 
 
 # The changes
@@ -171,7 +172,7 @@ CHANGED = Properties(setting_of(ONE_SETTING), RESTART_AFTER, True, True, True)
 
 @needs_shipped_weights
 def test_the_published_search_has_none_of_the_changes() -> None:
-    assert properties_of("leaps") == Properties(setting_of(PAPER["maze"]), 0, False, False, False)
+    assert properties_of("leaps") == Properties(setting_of(PAPER_CEM["maze"]), 0, False, False, False)
 
 
 @needs_shipped_weights
@@ -261,7 +262,7 @@ def test_leaps_plus_has_none_of_the_authors_details() -> None:
     assert not searching(frozenset(CHANGES))[0].ties_by_text
 
 
-@pytest.mark.parametrize("task", PAPER)
+@pytest.mark.parametrize("task", PAPER_CEM)
 def test_longer_distances_are_those_of_the_start_and_of_every_population(task: str) -> None:
     one, longer = searching(task=task)[0].cem, searching(frozenset({"x3"}), task)[0].cem
     assert longer.mean == pytest.approx(3 * one.mean)
@@ -284,7 +285,7 @@ def test_ties_by_text_go_to_the_program_that_is_last_in_the_alphabet() -> None:
     search.tell(scores)
     last = max(i for i in range(1, MAZE) if i % 3 == 2)
     expected = (1.0 + VALID_BONUS) * points[0] + VALID_BONUS * points[last]
-    assert PAPER["maze"].elites == 2
+    assert PAPER_CEM["maze"].elites == 2
     assert search.cem.centre == pytest.approx(expected / (1.0 + 2 * VALID_BONUS), abs=1e-6)
 
 
@@ -337,10 +338,9 @@ def test_a_search_that_redraws_continues_identically_after_it_was_saved() -> Non
     for _ in range(150):
         whole.step()
         first.step()
-    state = first.state()
-    assert state is not None
+    state = state_of(first)
     second = Run(SolveConfig("clean-house", "leaps+redraw", seed=2))
-    second.restore(state)
+    restore(second, state)
     for _ in range(60):
         expected, found = whole.step(), second.step()
         assert np.array_equal(expected.scores, found.scores)
@@ -356,6 +356,6 @@ def test_every_program_of_a_population_and_its_centre_are_evaluations_on_ten_wor
     for iteration in range(1, 5):
         run.step()
         run.step()
-        assert run.objective.evaluations == iteration * (PAPER[task].population + 1)
+        assert run.objective.evaluations == iteration * (PAPER_CEM[task].population + 1)
         assert run.objective.rollouts == LEAPS_WORLDS * run.objective.evaluations
     assert LEAPS_WORLDS == 10

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +12,11 @@ import pytest
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.text import parse
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS
-from leaps.search.cem import CEM, ONE_SETTING, PAPER, RESTART_AFTER
+from leaps.search.cem import CEM, ONE_SETTING, PAPER_CEM, RESTART_AFTER
 from leaps.search.ladder import IDEAS, MOVES
 from leaps.search.methods import METHODS, Setting, get_method
-from leaps.search.random_search import PAPER as PAPER_RANDOM
-from leaps.search.random_search import RandomConfig, RandomSearch
-from leaps.search.search import InSpace, Programs, Scores, Search
+from leaps.search.random_search import PAPER_RANDOM, RandomConfig, RandomSearch
+from leaps.search.search import Candidates, InSpace, Scores, Search
 from leaps.search.solve import Run, SolveConfig, solve
 from tests.embedding.helpers import needs_shipped_weights
 
@@ -30,11 +31,11 @@ def built(name: str, seed: int = 0, max_length: int = 45, task: str = "maze") ->
     return get_method(name).build(Setting(KAREL, task, "leaps", seed, max_length))
 
 
-def toy(programs: Programs) -> Scores:
+def toy(programs: Candidates) -> Scores:
     return np.asarray((programs == MOVE).sum(axis=1) / 10, np.float64)
 
 
-def asked(search: Search, turns: int) -> list[Programs]:
+def asked(search: Search, turns: int) -> list[Candidates]:
     seen = []
     for _ in range(turns):
         if search.finished:
@@ -101,7 +102,7 @@ def test_a_search_goes_on_when_worlds_change(name: str) -> None:
         search.worlds_changed()
 
 
-def likeness(programs: Programs) -> Scores:
+def likeness(programs: Candidates) -> Scores:
     """How many of its words a program has in common with another."""
     wanted = KAREL.read("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
     return np.asarray((programs[:, : len(wanted)] == wanted).mean(axis=1), np.float64)
@@ -132,7 +133,7 @@ def settings_of(search: Search) -> object:
 
 
 def test_the_papers_search_has_the_papers_settings_where_there_are_some_and_one_start_everywhere() -> None:
-    for task, config in PAPER.items():
+    for task, config in PAPER_CEM.items():
         assert settings_of(built("leaps", task=task)) == config
         assert settings_of(built("random-8", task=task)) == PAPER_RANDOM[8][task]
         assert settings_of(built("random-64", task=task)) == PAPER_RANDOM[64][task]
@@ -143,8 +144,8 @@ def test_the_papers_search_has_the_papers_settings_where_there_are_some_and_one_
 
 @pytest.mark.parametrize("task", ["top-off@0.25", "maze-from-corner", "harvester-subsets@0.5"])
 def test_a_variant_of_a_task_is_searched_as_the_task_is(task: str) -> None:
-    original = next(name for name in PAPER if task.startswith(name))
-    assert settings_of(Run(SolveConfig(task, "leaps")).search) == PAPER[original]
+    original = next(name for name in PAPER_CEM if task.startswith(name))
+    assert settings_of(Run(SolveConfig(task, "leaps")).search) == PAPER_CEM[original]
 
 
 @every_method
@@ -161,7 +162,7 @@ def test_an_unknown_method_is_refused_with_those_there_are() -> None:
 
 def test_climbs_begin_at_programs_of_the_space_that_do_something() -> None:
     programs = built("ladder").ask()
-    texts = {" ".join(LANGUAGE.decode(program)) for program in programs}
+    texts = {LANGUAGE.text(program) for program in programs}
     assert len(texts) > len(programs) / 2
     assert all(parse(text, LANGUAGE) for text in texts)
 
@@ -229,3 +230,52 @@ def test_without_simplify_the_program_stays_as_it_was_found() -> None:
     with_it, without = solve("harvester", seed=3), solve("harvester", "ladder-simplify", seed=3)
     assert without.program == without.found == with_it.found != with_it.program
     assert without.evaluations == without.budget_spent == with_it.budget_spent
+
+
+def test_reading_the_names_imports_no_torch() -> None:
+    code = (
+        "import leaps.search.methods, sys; "
+        "print([name for name in ('torch', 'sklearn', 'matplotlib') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@every_method
+def test_asking_twice_is_refused_and_changes_nothing(name: str) -> None:
+    search, same = built(name), built(name)
+    programs = search.ask()
+    with pytest.raises(ValueError, match=f"ask was called twice in a row; .* the {len(programs)} programs"):
+        search.ask()
+    search.tell(toy(programs))
+    same.tell(toy(same.ask()))
+    assert all(np.array_equal(a, b) for a, b in zip(asked(search, 5), asked(same, 5), strict=True))
+
+
+@every_method
+def test_telling_before_asking_or_twice_is_refused(name: str) -> None:
+    search = built(name)
+    with pytest.raises(ValueError, match="tell was called before ask"):
+        search.tell(np.zeros(1))
+    search.tell(toy(search.ask()))
+    with pytest.raises(ValueError, match="tell was called before ask"):
+        search.tell(np.zeros(1))
+
+
+@every_method
+def test_every_program_needs_its_score(name: str) -> None:
+    search = built(name)
+    programs = search.ask()
+    with pytest.raises(ValueError, match=f"expected {len(programs)} scores, one for each program asked"):
+        search.tell(np.zeros(len(programs) + 1))
+    search.tell(toy(programs))
+
+
+@every_method
+def test_a_restored_search_may_be_asked_whatever_it_was_waiting_for(name: str) -> None:
+    search, other = built(name), built(name)
+    other.ask()
+    state = search.state()
+    assert state is not None
+    other.restore(json.loads(json.dumps(state, default=lambda array: array.tolist())))
+    assert len(other.ask()) > 0

@@ -16,7 +16,7 @@ from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.ladder import MOVES
 from leaps.search.near import Near, return_to_origin
 from leaps.search.objective import Objective
-from leaps.search.search import Programs
+from leaps.search.search import Candidates
 from leaps.tasks import get
 from tests.search.counting import CountsMoves
 from tests.strategies import programs
@@ -36,7 +36,7 @@ def tree_of(row: NDArray[np.uint8]) -> Program:
 
 
 def text_of(row: NDArray[np.uint8]) -> str:
-    return " ".join(LANGUAGE.decode(row))
+    return LANGUAGE.text(row)
 
 
 def row_of(program: str, length: int) -> NDArray[np.uint8]:
@@ -52,15 +52,15 @@ def actions(*names: str) -> str:
     return f"DEF run m( {' '.join(names)} m)"
 
 
-def rows_of(near: Near, *texts: str) -> Programs:
+def rows_of(near: Near, *texts: str) -> Candidates:
     return np.stack([row_of(text, near.limits.length) for text in texts])
 
 
-def texts_of(rows: Programs) -> list[str]:
+def texts_of(rows: Candidates) -> list[str]:
     return [text_of(row) for row in rows]
 
 
-def assert_close(rows: Programs, origin: Program, edits: int) -> None:
+def assert_close(rows: Candidates, origin: Program, edits: int) -> None:
     """All of them are programs, which the trees say, and close to the origin; their padding is at the end."""
     assert (KAREL.compile(rows).entry >= 0).all()
     lengths = (rows != LANGUAGE.pad).sum(axis=1)
@@ -72,7 +72,7 @@ def assert_close(rows: Programs, origin: Program, edits: int) -> None:
 # Everything is close
 
 
-def generations(near: Near, others: Programs | None = None) -> Iterator[Programs]:
+def generations(near: Near, others: Candidates | None = None) -> Iterator[Candidates]:
     """A long walk among those that are close gets to places that are not next to the origin."""
     walkers = near.begin(24)
     yield walkers

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from leaps.search.cem import CEM, CEMConfig, Initial
-from leaps.search.cem import PAPER as PAPER_CEM
-from leaps.search.random_search import PAPER, RandomConfig, RandomSearch
+from leaps.search.cem import CEM, PAPER_CEM, CEMConfig, Initial
+from leaps.search.random_search import PAPER_RANDOM, RandomConfig, RandomSearch
 from leaps.search.reconstruct import TEST_PROGRAMS
 
 
@@ -44,12 +43,12 @@ def test_that_one_is_drawn_as_cems_first_mean(initial: Initial, variance: float)
 
 
 def test_the_papers_settings_are_those_of_its_appendix() -> None:
-    for samples, settings in PAPER.items():
+    for samples, settings in PAPER_RANDOM.items():
         assert set(settings) == {*PAPER_CEM, *TEST_PROGRAMS}
         assert {config.samples for config in settings.values()} == {samples}
-    assert PAPER[8]["stair-climber"] == RandomConfig(8, 0.5, "normal")
-    assert PAPER[64]["maze"] == RandomConfig(64, 0.1, "narrow")
-    assert PAPER[8]["WHILE"].sigma == 0.1
+    assert PAPER_RANDOM[8]["stair-climber"] == RandomConfig(8, 0.5, "normal")
+    assert PAPER_RANDOM[64]["maze"] == RandomConfig(64, 0.1, "narrow")
+    assert PAPER_RANDOM[8]["WHILE"].sigma == 0.1
 
 
 def test_the_same_seed_is_the_same_search_and_another_another() -> None:

@@ -13,7 +13,13 @@ from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.cem import CEMConfig
 from leaps.search.leaps import IN_A_ROW
-from leaps.search.reconstruct import PAPER, TEST_PROGRAMS, Reconstruction, reconstruct, worlds_for
+from leaps.search.reconstruct import (
+    PAPER_RECONSTRUCTION,
+    TEST_PROGRAMS,
+    Reconstruction,
+    reconstruct,
+    worlds_for,
+)
 from tests.embedding.helpers import needs_shipped_weights, shipped
 
 CONFIG = CEMConfig(32, 0.25, 0.1)
@@ -57,7 +63,8 @@ def test_a_test_program_has_its_words_in_a_line(name: str) -> None:
 
 def test_the_four_test_programs_have_the_papers_settings() -> None:
     settings = {
-        name: (c.population, c.sigma, c.elite_fraction, c.decay, c.initial) for name, c in PAPER.items()
+        name: (c.population, c.sigma, c.elite_fraction, c.decay, c.initial)
+        for name, c in PAPER_RECONSTRUCTION.items()
     }
     assert settings == {
         "WHILE": (32, 0.25, 0.1, False, "narrow"),
@@ -68,7 +75,7 @@ def test_the_four_test_programs_have_the_papers_settings() -> None:
 
 
 def test_every_test_program_has_its_settings() -> None:
-    assert PAPER.keys() == TEST_PROGRAMS.keys()
+    assert PAPER_RECONSTRUCTION.keys() == TEST_PROGRAMS.keys()
 
 
 # Its worlds

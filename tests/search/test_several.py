@@ -11,7 +11,7 @@ import pytest
 
 from leaps.base import parallel
 from leaps.search.several import work_all
-from leaps.search.solve import Run, Solution, SolveConfig, Step, solve
+from leaps.search.solve import Round, Run, Solution, SolveConfig, solve
 from tests.embedding.helpers import needs_shipped_weights
 from tests.search.solutions import assert_same
 
@@ -45,7 +45,7 @@ def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin(
     begun = set()
     pressed = Lock()  # once
 
-    def interrupt(step: Step) -> None:
+    def interrupt(step: Round) -> None:
         begun.add(step.seed)
         if step.round == 20 and pressed.acquire(blocking=False):
             signal.raise_signal(signal.SIGINT)
@@ -69,7 +69,7 @@ def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pyte
         return submitted[-1]
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
-    steps: list[Step] = []
+    steps: list[Round] = []
     with pytest.raises(KeyboardInterrupt):
         work_all(runs("snake", "ladder", 3, 100), steps.append)
     assert steps == []
@@ -80,7 +80,7 @@ def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pyte
 def test_when_one_fails_the_others_are_told_before_that_is_said() -> None:
     told: list[Solution] = []
 
-    def fail(step: Step) -> None:
+    def fail(step: Round) -> None:
         if step.seed == 1 and step.round == 20:
             raise ValueError("no more of this")
 

@@ -25,7 +25,7 @@ def objective_of(task: str, worlds: int = 60) -> Objective:
 
 
 def simplified(program: str, task: str, seed: int = 0) -> str:
-    return " ".join(LANGUAGE.decode(simplify(row(program), objective_of(task), seed)))
+    return LANGUAGE.text(simplify(row(program), objective_of(task), seed))
 
 
 def length(program: str) -> int:

@@ -10,6 +10,7 @@ import pytest
 
 import leaps
 from leaps.karel.world import KAREL, LANGUAGE
+from leaps.search.checkpoint import can_be_saved, restore, state_of
 from leaps.search.methods import Setting, get_method, short_name
 from leaps.search.search import Answer, Search
 from leaps.search.solve import Run, SolveConfig
@@ -172,7 +173,7 @@ def test_all_optional_members_are_used(tmp_path: Path) -> None:
 def test_a_search_without_state_is_not_saved(tmp_path: Path) -> None:
     run = Run(SolveConfig("maze", f"{class_with(tmp_path)}:Mine", budget=4))
     run.step()
-    assert not run.can_be_saved
+    assert not can_be_saved(run)
 
 
 # Mistakes. The line is that of the words that follow it.
@@ -386,7 +387,7 @@ def test_a_saved_search_of_a_user_continues_identically(tmp_path: Path) -> None:
     run, restored = Run(config), Run(config)
     for _ in range(5):
         run.step()
-    restored.restore(json.loads(json.dumps(run.state(), default=lambda array: array.tolist())))
+    restore(restored, json.loads(json.dumps(state_of(run), default=lambda array: array.tolist())))
     for _ in range(5):
         one, same = run.step(), restored.step()
         assert np.array_equal(one.asked, same.asked)

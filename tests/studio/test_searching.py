@@ -15,7 +15,7 @@ import pytest
 from leaps.dsl.text import parse
 from leaps.experiments.explore import Plane
 from leaps.karel.world import LANGUAGE
-from leaps.search.solve import Run, SolveConfig, Step, solve
+from leaps.search.solve import Round, Run, SolveConfig, solve
 from leaps.studio import searching
 from leaps.studio.mapping import LatentMap
 from leaps.studio.requests import RequestError, SearchRequest
@@ -27,11 +27,11 @@ QUICK = SearchRequest("four-corner", "leaps+", 0, 320, None)
 ENDLESS = SearchRequest("one-stroke", "hc", 0, 1_000_000, (40, 40))
 
 
-def step_of(method: str = "leaps+", rounds: int = 1, **changes: Any) -> Step:
+def step_of(method: str = "leaps+", rounds: int = 1, **changes: Any) -> Round:
     run = Run(SolveConfig("four-corner", method, budget=1000))
     for _ in range(rounds):
         step = run.step()
-    return Step(**{**step.__dict__, **changes})
+    return Round(**{**step.__dict__, **changes})
 
 
 async def everything(searches: Searches, request: SearchRequest, plane: Plane | None) -> list[Any]:

@@ -4,28 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from leaps.experiments.report.comparison import Comparison
 from leaps.experiments.report.contents import Section
-from leaps.experiments.report.figures import BLUE, CLOUD, COLOURS, GREEN, GREY, INK, PAPER, render
-from leaps.experiments.report.parts import Format
+from leaps.experiments.report.figures import BLUE, CLOUD, COLOURS, GREY, INK, WHITE, render
 from leaps.experiments.report.statistics import interval, mean
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HERE, REPORTED, BAND = BLUE, COLOURS[0], "#f1f4f8"
-PALETTE = {
-    "here": HERE,
-    "reported": REPORTED,
-    "ink": INK,
-    "muted": GREY,
-    "line": CLOUD,
-    "band": BAND,
-    "paper": PAPER,
-    "second": COLOURS[1],
-    "third": COLOURS[2],
-    "fourth": COLOURS[3],
-    "cloud": GREEN,
-}
-"""all colours of a chart by use, so that a page can replace them in its dark theme"""
 MOST_ACROSS = 3
 """panels"""
 WIDTH, LINE_HEIGHT = 9.6, 0.3
@@ -36,12 +21,13 @@ WORTH_SHARING = 0.7
 """of a panel's width that must be left to it when all panels share one scale"""
 
 
-def draw(section: Section, format: Format) -> bytes:
-    """Draw an experiment; the same results give the same SVG."""
-    return render(lambda: _figure(section), format)
+def draw(section: Section) -> bytes:
+    """Draw an experiment as SVG; the same results give the same bytes."""
+    return render(lambda: chart_of(section), "svg")
 
 
-def _figure(section: Section) -> "Figure":
+def chart_of(section: Section) -> "Figure":
+    """Build the figure of an experiment: a panel per column."""
     from matplotlib.figure import Figure
 
     experiment = section.experiment
@@ -112,7 +98,7 @@ def _panel(axes: Any, row: dict[str, Comparison], scale: Scale) -> None:
         if one.reported is not None:
             below, deviation = line + APART, one.reported.deviation or 0.0
             _bar(axes, below, one.reported.mean - deviation, one.reported.mean + deviation, REPORTED)
-            axes.plot(one.reported.mean, below, "D", ms=5.5, color=PAPER, mec=REPORTED, mew=1.5, zorder=4)
+            axes.plot(one.reported.mean, below, "D", ms=5.5, color=WHITE, mec=REPORTED, mew=1.5, zorder=4)
     left, right = scale
     axes.set_xlim(left - 0.05 * (right - left), right + 0.05 * (right - left))
     axes.set_ylim(len(row) - 0.5, -0.5)
@@ -136,6 +122,6 @@ def _legend(reported: bool) -> list[Any]:
     from matplotlib.lines import Line2D
 
     here = Line2D([], [], color=HERE, lw=2.2, marker="o", ms=6.5, mew=0, label="here: mean, 95 % interval")
-    reported_mark = Line2D([], [], color=REPORTED, lw=2.2, marker="D", ms=5.5, mfc=PAPER, mew=1.5)
+    reported_mark = Line2D([], [], color=REPORTED, lw=2.2, marker="D", ms=5.5, mfc=WHITE, mew=1.5)
     reported_mark.set_label("reported: mean, standard deviation")
     return [here, reported_mark] if reported else [here]

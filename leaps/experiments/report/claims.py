@@ -29,7 +29,7 @@ from leaps.experiments.report.verdicts import (
 )
 from leaps.experiments.report.wording import entry_text, number, percent
 from leaps.experiments.table import Entry
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 
 TITLE = "Which of the paper's claims hold"
 INTRODUCTION = (
@@ -238,7 +238,7 @@ def _one_exception(results: Results, experiment: str, rivals: Sequence[str], lim
     """Whether no rival is better, on all tasks but one."""
     behind = [
         case
-        for task in PAPER
+        for task in PAPER_TASKS
         if (case := best(results, experiment, "leaps", rivals, task + limit, task)).holds is False
     ]
     listed = "; ".join(f"{case.where} ({case.numbers})" for case in behind) or "none"
@@ -246,7 +246,7 @@ def _one_exception(results: Results, experiment: str, rivals: Sequence[str], lim
         TABLE_3: "the baselines of Table 3",
         NEURAL: "with drl-fcn",
     }.get(tuple(rivals), f"in rollouts of 100 actions ({', '.join(rivals)})")
-    return Case(where, len(behind) <= 1, f"behind on {len(behind)} of {len(PAPER)}, {listed}")
+    return Case(where, len(behind) <= 1, f"behind on {len(behind)} of {len(PAPER_TASKS)}, {listed}")
 
 
 def _best_on_all_but_one(results: Results) -> Verdict:
@@ -255,21 +255,21 @@ def _best_on_all_but_one(results: Results) -> Verdict:
         _one_exception(results, "tasks", NEURAL),
         _one_exception(results, "short", ("drl", "drl-fcn", "drl-abs"), "~100"),
     ]
-    limited = ", ".join(f"{task} {number(results.mean('tasks', 'leaps-220', task))}" for task in PAPER)
+    limited = ", ".join(f"{task} {number(results.mean('tasks', 'leaps-220', task))}" for task in PAPER_TASKS)
     return decide(cases, f"With the authors' limit, leaps-220: {limited}.")
 
 
 def _random_is_worse(results: Results) -> Verdict:
     return decide(
         ahead(task, results.gap("tasks", "leaps", row, task))
-        for task in PAPER
+        for task in PAPER_TASKS
         for row in ("leaps-rand-8", "leaps-rand-64")
     )
 
 
 def _bounded(results: Results) -> Verdict:
     cases = []
-    for task in PAPER:
+    for task in PAPER_TASKS:
         teacher = max(results.entry("tasks", "drl", task).returns)
         trees = results.entry("tasks", "viper", task)
         numbers = f"best teacher {number(teacher)}, trees {entry_text(trees)}"
@@ -278,11 +278,13 @@ def _bounded(results: Results) -> Verdict:
 
 
 def _networks_beat_trees(results: Results) -> Verdict:
-    cases = [ahead(task, results.gap("tasks", "drl", "viper", task)) for task in PAPER]
+    cases = [ahead(task, results.gap("tasks", "drl", "viper", task)) for task in PAPER_TASKS]
     count = sum(case.holds is True for case in cases)
     listed = "; ".join(f"{case.where}: {case.numbers}" for case in cases)
     return _about(
-        "tasks on which drl is better", count > len(PAPER) / 2, f"{count} of {len(PAPER)} ({listed})"
+        "tasks on which drl is better",
+        count > len(PAPER_TASKS) / 2,
+        f"{count} of {len(PAPER_TASKS)} ({listed})",
     )
 
 
@@ -290,14 +292,14 @@ def _transfer(results: Results) -> Verdict:
     return decide(
         (
             not_ahead(task, results.gap("tasks", "drl-abs-t", "drl-abs", task))
-            for task in PAPER
+            for task in PAPER_TASKS
             if results.mean("tasks", "drl-abs", task) < FULL
         ),
         "Tasks that drl-abs does not solve already. The transfer is the best of five.",
     )
 
 
-def _poor(results: Results, methods: Sequence[str], tasks: Iterable[str] = PAPER) -> Verdict:
+def _poor(results: Results, methods: Sequence[str], tasks: Iterable[str] = PAPER_TASKS) -> Verdict:
     """Whether methods do poorly."""
     return decide(
         Case(f"{method} on {task}", results.mean("tasks", method, task) < POOR, number(own))
@@ -321,7 +323,7 @@ def _solved(results: Results, *tasks: str) -> Verdict:
 
 def _reliable(results: Results) -> Verdict:
     cases = []
-    for task in PAPER:
+    for task in PAPER_TASKS:
         returns = results.entry("tasks", "leaps", task).returns
         solved = sum(value >= FULL for value in returns)
         cases.append(Case(task, solved == len(returns), f"{solved} of {len(returns)} searches"))

@@ -1,4 +1,4 @@
-"""The contents of a report, before they are written as Markdown or HTML."""
+"""The contents of a report, before they are written as Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from leaps.experiments.paper import HC_EVALUATIONS
-from leaps.experiments.report.figures import BLUE, CLOUD, COLOURS, GREEN, GREY, INK, PAPER, render
-from leaps.experiments.report.parts import Format
+from leaps.experiments.report.figures import BLUE, CLOUD, COLOURS, GREEN, GREY, INK, WHITE, render
 from leaps.experiments.report.statistics import Numbers, Statistic, band, interquartile_mean, mean
 from leaps.experiments.table import Entry
 
@@ -107,7 +106,7 @@ def profile_of(entries: Entries, method: str) -> Line:
     return line_of(method, strata, mean)
 
 
-def means_drawer(entries: Entries, axis: Axis) -> Callable[[Format], bytes]:
+def means_drawer(entries: Entries, axis: Axis) -> Callable[[], bytes]:
     """Draw the mean return against evaluations or rollouts: a panel per task, a line per method."""
     tasks = list(dict.fromkeys(task for _, task in entries))
 
@@ -120,10 +119,10 @@ def means_drawer(entries: Entries, axis: Axis) -> Callable[[Format], bytes]:
         marks = {} if axis is not EVALUATIONS else HC_EVALUATIONS
         return _panels(axis, {task: lines(task) for task in tasks}, marks)
 
-    return lambda format: render(build, format)
+    return lambda: render(build, "svg")
 
 
-def overall_drawer(entries: Entries, axis: Axis) -> Callable[[Format], bytes]:
+def overall_drawer(entries: Entries, axis: Axis) -> Callable[[], bytes]:
     """Draw the interquartile mean over all tasks and seeds against evaluations or rollouts."""
 
     @cache
@@ -137,17 +136,17 @@ def overall_drawer(entries: Entries, axis: Axis) -> Callable[[Format], bytes]:
             for method in complete(entries)[0]
         ]
 
-    return lambda format: render(lambda: _single(axis.counts, lines(), axis, "interquartile mean"), format)
+    return lambda: render(lambda: _single(axis.counts, lines(), axis, "interquartile mean"), "svg")
 
 
-def profiles_drawer(entries: Entries) -> Callable[[Format], bytes]:
+def profiles_drawer(entries: Entries) -> Callable[[], bytes]:
     """Draw the performance profiles."""
 
     @cache
     def lines() -> list[Line]:
         return [profile_of(entries, method) for method in complete(entries)[0]]
 
-    return lambda format: render(lambda: _single(TAUS, lines(), None, "fraction of runs above τ"), format)
+    return lambda: render(lambda: _single(TAUS, lines(), None, "fraction of runs above τ"), "svg")
 
 
 def _panels(axis: Axis, lines: Mapping[str, Sequence[Line]], marks: Mapping[str, int]) -> "Figure":
@@ -167,7 +166,7 @@ def _panels(axis: Axis, lines: Mapping[str, Sequence[Line]], marks: Mapping[str,
             if line.method == "hc" and task in marks:
                 marked = True
                 height = float(np.interp(np.log(marks[task]), np.log(axis.counts), line.middle))
-                axes.plot(marks[task], height, "D", ms=6, color=PAPER, mec=INK, mew=1.5, zorder=5)
+                axes.plot(marks[task], height, "D", ms=6, color=WHITE, mec=INK, mew=1.5, zorder=5)
         _style(axes, axis, min(float(line.low.min()) for line in found))
         axes.set_title(task, loc="left", fontsize=11, fontweight="bold", color=INK)
         if number % across == 0:
@@ -181,7 +180,7 @@ def _panels(axis: Axis, lines: Mapping[str, Sequence[Line]], marks: Mapping[str,
         from matplotlib.lines import Line2D
 
         mark = Line2D(
-            [], [], ls="", marker="D", ms=6, mfc=PAPER, mec=INK, mew=1.5, label="hc, published median"
+            [], [], ls="", marker="D", ms=6, mfc=WHITE, mec=INK, mew=1.5, label="hc, published median"
         )
         handles.append(mark)
     figure.legend(handles=handles, loc="outside upper left", ncols=6, frameon=False, labelcolor=INK)

@@ -17,10 +17,9 @@ from leaps.experiments.paper import (
     Reported,
 )
 from leaps.experiments.report import curves
-from leaps.experiments.report.charts import PALETTE
 from leaps.experiments.report.comparison import ROUNDING
 from leaps.experiments.report.contents import Contents, Section
-from leaps.experiments.report.parts import Heading, Listing, Part, Picture, Programs, Words
+from leaps.experiments.report.parts import Heading, Listing, Part, Picture, SideBySide, Words
 from leaps.experiments.report.programs import best_program, found_of
 from leaps.experiments.report.wording import NOTHING, number, percent, program_line
 from leaps.experiments.spaces import RECIPES
@@ -70,7 +69,6 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
                 f"budget-{axis.name}",
                 f"mean held-out return against {axis.name}: a panel per task, a line per method",
                 curves.means_drawer(entries, axis),
-                PALETTE,
             ),
             Words(
                 f"Mean return on held-out worlds of the best program so far against {axis.name}, with a 95 % "
@@ -82,7 +80,6 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
                     if axis is curves.EVALUATIONS
                     else ""
                 ),
-                small=True,
             ),
         ]
         if methods:
@@ -91,12 +88,10 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
                     f"budget-{axis.name}-all",
                     f"interquartile mean of held-out returns over all tasks and seeds against {axis.name}",
                     curves.overall_drawer(entries, axis),
-                    PALETTE,
                 ),
                 Words(
                     f"Interquartile mean over all tasks and seeds against {axis.name}, with a 95 % bootstrap "
                     f"band stratified by task. {scope}".rstrip(),
-                    small=True,
                 ),
             ]
     if methods:
@@ -105,12 +100,10 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
                 "budget-profiles",
                 "performance profiles: fraction of runs with a held-out return above τ at the end",
                 curves.profiles_drawer(entries),
-                PALETTE,
             ),
             Words(
                 "Performance profiles: the fraction of runs over all tasks and seeds whose held-out return "
                 f"at the end is above τ, with a 95 % bootstrap band stratified by task. {scope}".rstrip(),
-                small=True,
             ),
         ]
     rows = []
@@ -128,7 +121,6 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
             f"Median evaluations until the best program had return 1 on all {BUDGET_WORLDS} worlds of the "
             "search · searches that did so, of all. A search that never did counts as infinitely long: "
             "“never” is a median of that kind.",
-            small=True,
         ),
     ]
 
@@ -181,7 +173,6 @@ def _unseen(section: Section, contents: Contents) -> list[Part]:
             "Mean return in this table against the row's mean return in Table 3 (top-off and harvester), "
             "where it learned from all configurations. This is the percentage that the paper reports. "
             f"{NOTHING} where the return in Table 3 is 0 or missing.",
-            small=True,
         ),
         Heading("Change against the configurations seen"),
         Listing(
@@ -191,7 +182,6 @@ def _unseen(section: Section, contents: Contents) -> list[Part]:
         ),
         Words(
             "Mean return on all configurations against the mean return on the share that was learned from.",
-            small=True,
         ),
     ]
 
@@ -229,7 +219,6 @@ def _debugging(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG
             Words(
                 "Mean return of the edited programs against that of the original program. The reported edits "
                 "are by people; those here are found by `leaps repair`.",
-                small=True,
             ),
         ]
     for task in tasks:
@@ -237,7 +226,7 @@ def _debugging(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG
         programs = [best for entry in found if entry and (best := best_program(entry))]
         if len(programs) > 1:
             shown = tuple((program_line(program), program.text) for program in programs)
-            parts += [Heading(f"{task}: original and edited"), Programs(shown)]
+            parts += [Heading(f"{task}: original and edited"), SideBySide(shown)]
     return parts
 
 
@@ -257,7 +246,7 @@ def _reconstruction(section: Section, contents: Contents) -> list[Part]:  # noqa
                 found.append((f"`{method}`: R_mat {value}, seed {result.cell.seed}", found_of(result).text))
         if found:
             program = to_indented(parse(TEST_PROGRAMS[test], LANGUAGE)).rstrip()
-            parts += [Heading(test), Programs((("test program", program), *found))]
+            parts += [Heading(test), SideBySide((("test program", program), *found))]
     if parts:
         parts.insert(0, Words("Programs found for the behaviour of each test program, with the first seed."))
     return parts
@@ -295,7 +284,6 @@ def _length(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
             "Mean tokens · mean loops (WHILE and REPEAT) of the programs found. The paper shows one program "
             "of up to 100 tokens for each task. It states that without the limit of 45 tokens some programs "
             "are much longer and lack loops.",
-            small=True,
         ),
     ]
     if programs:
@@ -394,7 +382,6 @@ def _depends(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
             "split is of the data that the space was trained with, and that of `in-p24-every` and "
             "`in-p24-complete` is harder · tasks on which the mean is at least the paper's minus its "
             "deviation · mean over tasks. Rows `in-p24-…` change one setting of the training `p24`.",
-            small=True,
         ),
     ]
 
@@ -417,7 +404,6 @@ def _penalty(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
         Words(
             "Trained on the task `stair-climber-free`, where leaving the stairs costs nothing and does not "
             "end the rollout. Trained with the penalty, the policy is a row of `tasks`.",
-            small=True,
         ),
     ]
 

@@ -12,9 +12,8 @@ from leaps.experiments.report.claims import claims_page
 from leaps.experiments.report.contents import Contents
 from leaps.experiments.report.details import details_of
 from leaps.experiments.report.exhibits import parts_of
-from leaps.experiments.report.html import to_html
 from leaps.experiments.report.markdown import to_markdown, to_readme, to_readme_ladder
-from leaps.experiments.report.parts import Format, pictures_of
+from leaps.experiments.report.parts import pictures_of
 
 NAME, CLAIMS, FIGURES = "reproduction", "claims", "figures"
 RESULTS, LADDER = "results", "ladder"
@@ -26,35 +25,26 @@ IN_README = ("as-run", "tasks", "karel-hard")
 class Document:
     file: Path
     content: bytes
-    exact: bool = True
-    """the same bytes on every machine; else it is enough that the file is there"""
 
     @property
     def up_to_date(self) -> bool:
-        return self.file.is_file() and (not self.exact or self.file.read_bytes() == self.content)
+        return self.file.is_file() and self.file.read_bytes() == self.content
 
 
 def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -> list[Document]:
     """All files of a report, in a folder and in a README that is there already."""
-    drawn: dict[str, Callable[[Format], bytes]] = {
+    drawn: dict[str, Callable[[], bytes]] = {
         section.experiment.name: partial(draw, section) for section in contents.sections
     }
     for section in contents.sections:
         drawn |= {picture.name: picture.draw for picture in pictures_of(details_of(section, contents))}
     for exhibit in contents.exhibits:
         drawn |= {picture.name: picture.draw for picture in pictures_of(parts_of(exhibit))}
-    figures = {name: draw_as("svg") for name, draw_as in drawn.items()}
     found = [
         Document(folder / f"{NAME}.md", to_markdown(contents, FIGURES).encode()),
-        Document(folder / f"{NAME}.html", to_html(contents, figures).encode()),
         Document(folder / f"{CLAIMS}.md", claims_page(contents).encode()),
     ]
-    for name, draw_as in drawn.items():
-        found += [
-            Document(folder / FIGURES / f"{name}.svg", figures[name]),
-            # How letters are smoothed depends on the machine.
-            Document(folder / FIGURES / f"{name}.png", draw_as("png"), exact=False),
-        ]
+    found += [Document(folder / FIGURES / f"{name}.svg", draw_one()) for name, draw_one in drawn.items()]
     if readme is not None:
         found.append(_readme(contents, folder, readme))
     return found

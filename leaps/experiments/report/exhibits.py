@@ -8,13 +8,12 @@ import numpy as np
 from leaps.dsl.text import parse, to_indented
 from leaps.experiments.catalogue import FIGURES
 from leaps.experiments.cell import Result
-from leaps.experiments.explore import LatentMap
+from leaps.experiments.explore import SpaceChart
 from leaps.experiments.paper import INTERPOLATIONS, LONGEST_PROGRAM, MEAN_LENGTH, TRAJECTORIES
 from leaps.experiments.report import strip
-from leaps.experiments.report.charts import PALETTE
 from leaps.experiments.report.contents import Exhibit
 from leaps.experiments.report.figures import lengths_figure, maps_figure, render, trajectory_figure
-from leaps.experiments.report.parts import Code, Format, Heading, Listing, Part, Picture, Words
+from leaps.experiments.report.parts import Code, Heading, Listing, Part, Picture, Words
 from leaps.experiments.report.wording import number
 from leaps.experiments.trajectory import Trajectory
 from leaps.karel.world import LANGUAGE
@@ -36,14 +35,11 @@ def parts_of(exhibit: Exhibit) -> list[Part]:
 
 
 def _figure(name: str, label: str, build: Callable[[], Any]) -> Picture:
-    def draw(format: Format) -> bytes:
-        return render(build, format)
-
-    return Picture(name, label, draw, PALETTE)
+    return Picture(name, label, lambda: render(build, "svg"))
 
 
 def _latent_map(shown: Shown) -> list[Part]:
-    charts = {method: LatentMap.of_report(result.values) for (method, _), result in shown.items()}
+    charts = {method: SpaceChart.of_report(result.values) for (method, _), result in shown.items()}
     programs = max(int(result.values["programs"]) for result in shown.values())
     drawn = max(len(chart.training) for chart in charts.values())
     tests = list(next(iter(charts.values())).truth)
@@ -62,13 +58,11 @@ def _latent_map(shown: Shown) -> list[Part]:
             f"Each space by the two principal components of its {programs:,} training programs, of which "
             f"{drawn:,} are drawn. Normal samples are points where a search may begin. A line leads from a "
             "test program to what a search of the space finds for its behaviour.",
-            small=True,
         ),
         Listing("latent-map, test programs", ("", *tests), tuple(rows)),
         Words(
             "R_mat of the test program and what was found · how far apart they are in the whole space, where "
             "1 is the distance of training programs from their centre, in root mean square.",
-            small=True,
         ),
         Listing(
             "latent-map, shape",
@@ -90,7 +84,6 @@ def _latent_map(shown: Shown) -> list[Part]:
             "participation ratio of the variances (N(0, I) fills 256) · fraction of the variance that the "
             "map shows · the distances of the table above, averaged. The verdict is in "
             "[the claims](claims.md).",
-            small=True,
         ),
     ]
 
@@ -105,7 +98,7 @@ def _trajectory(shown: Shown) -> list[Part]:
                 f"the search of {method} on {task}: its populations on a map of the space, and its returns",
                 lambda search=search: trajectory_figure(search),  # type: ignore[misc]
             ),
-            Words(_search_text(search), small=True),
+            Words(_search_text(search)),
         ]
     return parts
 
@@ -154,7 +147,6 @@ def _evolution(shown: Shown) -> list[Part]:
                 f"The search of `{method}` on {task} whose path is shown above; the paper's had "
                 f"{TRAJECTORIES[task].iterations:,} iterations. Returns are on the search's worlds, and on "
                 "1,000 held-out worlds.",
-                small=True,
             ),
         ]
     return parts
@@ -181,7 +173,6 @@ def _interpolation(shown: Shown) -> list[Part]:
             Words(
                 f"How alike one program and the next behave: R_mat is {means[0]} on average, and {means[1]} "
                 "for what was reported.",
-                small=True,
             ),
         ]
     return parts
@@ -215,7 +206,6 @@ def _histogram(shown: Shown) -> list[Part]:
         Words(
             "Lengths are in tokens. Programs are drawn until there are enough different ones, in the order "
             "drawn: short ones are soon all there, so that later splits have longer ones.",
-            small=True,
         ),
     ]
 
@@ -251,12 +241,7 @@ def _strip(method: str, task: str, values: Mapping[str, Any]) -> list[Part]:
             f"`{method}`: return {number(float(values['rollout_return']))} in this rollout, "
             f"{_actions(total)}{end}. Mean return {number(float(values['mean_return']))}{judged}."
         ),
-        Picture(
-            f"rollouts-{method}-{task}",
-            label,
-            lambda format: strip.draw_strip(frames, label, format),
-            strip.PALETTE,
-        ),
+        Picture(f"rollouts-{method}-{task}", label, lambda: strip.draw_strip(frames, label)),
     ]
     if "program" in values:
         parts.append(Code(to_indented(parse(str(values["program"]), LANGUAGE)).rstrip()))

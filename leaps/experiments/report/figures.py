@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from leaps.experiments.explore import LatentMap
+    from leaps.experiments.explore import SpaceChart
     from leaps.experiments.trajectory import Trajectory
 
 BLUE, GREEN, GREY = "#2b6cb0", "#7a9a3a", "#525e73"
 COLOURS = ("#e2571e", "#6b21a8", "#0f766e", "#b91c1c")
-CLOUD, INK, PAPER = "#c3cad5", "#1a202c", "#ffffff"
+CLOUD, INK, WHITE = "#c3cad5", "#1a202c", "#ffffff"
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there
     "font.size": 10,
@@ -61,7 +61,7 @@ def render(build: "Callable[[], Figure]", format: str) -> bytes:
             buffer,
             format=format,
             dpi=160,
-            facecolor=PAPER,
+            facecolor=WHITE,
             metadata={"Date": None, "Creator": None} if format == "svg" else None,
         )
     return buffer.getvalue()
@@ -130,7 +130,7 @@ def _mark(colour: str, label: str, marker: str, size: float, line: str = "") -> 
     """An entry of a legend."""
     from matplotlib.lines import Line2D
 
-    return Line2D([], [], marker=marker, ls=line, lw=1, ms=size, color=colour, mec=PAPER, label=label)
+    return Line2D([], [], marker=marker, ls=line, lw=1, ms=size, color=colour, mec=WHITE, label=label)
 
 
 def draw_lengths(lengths: NDArray[np.int64], file: Path) -> None:
@@ -164,12 +164,12 @@ def lengths_figure(counts: "Mapping[str, NDArray[np.int64]]") -> "Figure":
     return figure
 
 
-def draw_map(chart: "LatentMap", file: Path, title: str) -> None:
+def draw_map(chart: "SpaceChart", file: Path, title: str) -> None:
     """Draw a space in two dimensions: the paper's figure of the learned embedding space."""
     _save(lambda: maps_figure({title: chart}), file)
 
 
-def maps_figure(charts: "Mapping[str, LatentMap]") -> "Figure":
+def maps_figure(charts: "Mapping[str, SpaceChart]") -> "Figure":
     """Spaces side by side, each in two dimensions of its own."""
     across = min(len(charts), 2)
     down = -(-len(charts) // across)
@@ -200,7 +200,7 @@ def maps_figure(charts: "Mapping[str, LatentMap]") -> "Figure":
     return figure
 
 
-def _draw_map(axes: Any, chart: "LatentMap") -> None:
+def _draw_map(axes: Any, chart: "SpaceChart") -> None:
     marks = np.stack([*chart.truth.values(), *chart.found.values()])
     # The few points far from all others would make the rest small.
     clouds = [np.percentile(chart.training, [0, 100], axis=0), np.percentile(chart.normal, [2, 98], axis=0)]
@@ -211,8 +211,8 @@ def _draw_map(axes: Any, chart: "LatentMap") -> None:
     for colour, (name, point) in zip(COLOURS, chart.truth.items(), strict=True):
         found = chart.found[name]
         axes.plot([point[0], found[0]], [point[1], found[1]], color=colour, lw=1.4)
-        axes.plot(found[0], found[1], marker="X", ms=10, color=colour, mec=PAPER, mew=1)
-        axes.plot(point[0], point[1], marker="P", ms=10, color=colour, mec=PAPER, mew=1, zorder=3)
+        axes.plot(found[0], found[1], marker="X", ms=10, color=colour, mec=WHITE, mew=1)
+        axes.plot(point[0], point[1], marker="P", ms=10, color=colour, mec=WHITE, mew=1, zorder=3)
 
 
 class _Scene:

@@ -6,7 +6,7 @@ from leaps.experiments.report import costs, effort, wording
 from leaps.experiments.report.contents import Contents, Exhibit, Section
 from leaps.experiments.report.details import details_of
 from leaps.experiments.report.exhibits import parts_of
-from leaps.experiments.report.parts import Code, Heading, Listing, Part, Picture, Programs, Words
+from leaps.experiments.report.parts import Code, Heading, Listing, Part, Picture, SideBySide, Words
 
 
 def to_markdown(contents: Contents, figures: str = "figures") -> str:
@@ -113,7 +113,7 @@ def _part(part: Part, figures: str) -> str:
             return f"![{label}]({figures}/{name}.svg)"
         case Listing(_, head, rows):
             return _table([head, *rows])
-        case Programs(entries):
+        case SideBySide(entries):
             return "\n\n".join(f"{above}\n\n```\n{text}\n```" for above, text in entries)
         case Code(text):
             return f"```\n{text}\n```"

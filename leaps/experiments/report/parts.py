@@ -1,10 +1,7 @@
-"""Parts of a section, before they are written as Markdown or HTML."""
+"""Parts of a section, before they are written as Markdown."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-Format = Literal["png", "svg"]
 
 
 @dataclass(frozen=True)
@@ -17,19 +14,16 @@ class Words:
     """A paragraph, with `code` in it."""
 
     text: str
-    small: bool = False
-    """a remark below a picture or a table"""
 
 
 @dataclass(frozen=True)
 class Picture:
     name: str
-    """that its files have"""
+    """of its file, without a suffix"""
     label: str
     """for screen readers"""
-    draw: Callable[[Format], bytes]
-    palette: Mapping[str, str]
-    """its colours by what they are for, as far as a page may have others in the dark"""
+    draw: Callable[[], bytes]
+    """makes the SVG"""
 
 
 @dataclass(frozen=True)
@@ -37,6 +31,7 @@ class Listing:
     """A table; cells have `code` in them."""
 
     label: str
+    """tells a section's tables apart; it is not written"""
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
@@ -49,14 +44,14 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Programs:
+class SideBySide:
     """Programs side by side."""
 
     entries: tuple[tuple[str, str], ...]
     """the line above, with `code` in it, and the indented program"""
 
 
-Part = Heading | Words | Picture | Listing | Code | Programs
+Part = Heading | Words | Picture | Listing | Code | SideBySide
 
 
 def pictures_of(parts: Sequence[Part]) -> list[Picture]:

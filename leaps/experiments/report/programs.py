@@ -11,7 +11,7 @@ from leaps.karel.world import LANGUAGE
 EXPERIMENTS = ("tasks", "karel-hard")
 """whose columns are tasks, and whose entries are searches on them"""
 LOOPS = ("WHILE", "REPEAT")
-METHODS = ("leaps", "ladder")
+SHOWN_METHODS = ("leaps", "ladder")
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ def programs_of(tables: Mapping[str, Rows]) -> tuple[Found, ...]:
     found = []
     for experiment in EXPERIMENTS:
         rows = tables.get(experiment, {})
-        tasks = list(dict.fromkeys(task for method in METHODS for task in rows.get(method, {})))
+        tasks = list(dict.fromkeys(task for method in SHOWN_METHODS for task in rows.get(method, {})))
         for task in tasks:
-            for method in METHODS:
+            for method in SHOWN_METHODS:
                 entry = rows.get(method, {}).get(task)
                 if entry and (best := best_program(entry)):
                     found.append(best)

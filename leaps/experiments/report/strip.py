@@ -1,15 +1,12 @@
-"""A rollout as a strip: states side by side, as pixels or as vectors."""
+"""A rollout as a strip: states side by side, as SVG."""
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaps.experiments.report.parts import Format
 from leaps.karel.draw import palette
 from leaps.karel.draw.grid import Cell
 from leaps.karel.draw.layout import lay_out
-from leaps.karel.draw.pixels import render
 from leaps.karel.draw.shapes import Area, Disc, Label, Line, Picture, Point, Shape
 from leaps.karel.draw.trail import Trail
 from leaps.karel.draw.vectors import write_svg
@@ -22,8 +19,6 @@ LETTERS = 20.0
 """pixels that a caption's font is high"""
 ROOM = 40
 """pixels below a state, for its caption"""
-PALETTE = {"paper": palette.PAGE, "ink": palette.INK}
-"""what is around worlds; they are the same in the dark"""
 
 
 @dataclass(frozen=True)
@@ -63,13 +58,9 @@ def lay_out_strip(frames: Sequence[Frame], title: str) -> Picture:
     )
 
 
-def draw_strip(frames: Sequence[Frame], title: str, format: Format) -> bytes:
-    picture = lay_out_strip(frames, title)
-    if format == "svg":
-        return write_svg(picture).encode()
-    buffer = io.BytesIO()
-    render(picture).save(buffer, "PNG", optimize=True)
-    return buffer.getvalue()
+def draw_strip(frames: Sequence[Frame], title: str) -> bytes:
+    """Draw states as SVG; the same states give the same bytes."""
+    return write_svg(lay_out_strip(frames, title)).encode()
 
 
 def _moved(shape: Shape, aside: float) -> Shape:

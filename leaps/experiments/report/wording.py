@@ -1,9 +1,9 @@
-"""Numbers and sentences as all forms of a report write them."""
+"""Numbers and sentences as a report writes them."""
 
 from leaps.experiments.paper import Reported
 from leaps.experiments.report.comparison import BETTER, WORSE, Summary
 from leaps.experiments.report.contents import Contents, Exhibit, Section
-from leaps.experiments.report.parts import Heading, Part, Programs
+from leaps.experiments.report.parts import Heading, Part, SideBySide
 from leaps.experiments.report.programs import Found
 from leaps.experiments.table import Entry
 
@@ -25,7 +25,6 @@ SUMMARY_LEGEND = (
     "stratified by column. The two means are over the columns that have both numbers."
 )
 SUMMARY_HEAD = ("", "interquartile mean", "95 % interval", "runs", "mean", "reported", "entry by entry")
-CHART_LABEL = "here and as reported; the table has the same numbers"
 CHART_LEGEND = (
     "Dots are means of this project with 95 % intervals over seeds; diamonds are reported means with their "
     "standard deviations."
@@ -165,7 +164,7 @@ def program_parts(contents: Contents) -> list[Part]:
     parts: list[Part] = []
     for task in dict.fromkeys(found.task for found in contents.programs):
         own = [found for found in contents.programs if found.task == task]
-        parts += [Heading(task), Programs(tuple((program_line(found), found.text) for found in own))]
+        parts += [Heading(task), SideBySide(tuple((program_line(found), found.text) for found in own))]
     return parts
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from leaps import __version__
 from leaps.experiments.catalogue import FIGURES, TABLES
 from leaps.experiments.cell import Cell, Option, Result, cell
-from leaps.experiments.explore import LatentMap, Plane
+from leaps.experiments.explore import Plane, SpaceChart
 from leaps.experiments.paper import REPORTED
 from leaps.experiments.store import Store
 from leaps.experiments.trajectory import Iteration, Trajectory
@@ -121,7 +121,7 @@ def shown_values(one: Cell, seed: int = 0) -> dict[str, Any]:
     match one.experiment:
         case "latent-map":
             places = {name: cloud(1)[0] for name in TEST_PROGRAMS}
-            chart = LatentMap(
+            chart = SpaceChart(
                 cloud(50),
                 cloud(20),
                 places,

@@ -10,7 +10,7 @@ from leaps.experiments.cell import Result, cell
 from leaps.experiments.report.claims import CLAIMS, TESTS, claims_page
 from leaps.experiments.report.contents import Exhibit
 from leaps.experiments.report.verdicts import FAILS, HOLDS, PARTLY, Verdict
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 from tests.experiments.report.stored import Returns, StoredContents, StoredSection, entry, results
 
 
@@ -30,7 +30,7 @@ def figure(name: str, **methods: dict[str, Any]) -> Exhibit:
 
 
 def on_all(method: str, value: float, **others: float) -> dict[tuple[str, str], float]:
-    return {(method, task): others.get(task.replace("-", "_"), value) for task in PAPER}
+    return {(method, task): others.get(task.replace("-", "_"), value) for task in PAPER_TASKS}
 
 
 MAPS = ("leaps_p", "leaps_p+r", "leaps_p+l", "leaps")
@@ -87,7 +87,7 @@ def test_best_but_for_one_task_counts_for_each_set_of_rivals() -> None:
     short: Returns = {
         (method, f"{task}~100"): value
         for method, value in (("leaps", 0.8), ("drl", 0.1), ("drl-fcn", 0.1), ("drl-abs", 0.1))
-        for task in PAPER
+        for task in PAPER_TASKS
     }
     found = verdict("all but one task", tasks=tasks, short=short)
     assert found.word == PARTLY
@@ -105,12 +105,12 @@ def test_a_claim_about_all_baselines_needs_all_of_them() -> None:
         verdict("all but one task", tasks=tasks)
 
 
-@pytest.mark.parametrize("without", [(), ("clean-house",), tuple(PAPER)])
+@pytest.mark.parametrize("without", [(), ("clean-house",), tuple(PAPER_TASKS)])
 def test_random_search_is_worse_on_all_tasks_or_the_exceptions_are_named(without: tuple[str, ...]) -> None:
     random: dict[tuple[str, str], float] = {
         (f"leaps-rand-{points}", task): 0.9 if task in without else 0.1
         for points in (8, 64)
-        for task in PAPER
+        for task in PAPER_TASKS
     }
     found = verdict("The LEAPS-rand", tasks=random | on_all("leaps", 0.5))
     assert found.word == {0: HOLDS, 1: PARTLY, 6: FAILS}[len(without)]

@@ -8,7 +8,7 @@ import pytest
 
 from leaps.experiments.cell import Result, cell
 from leaps.experiments.paper import HC_EVALUATIONS
-from leaps.experiments.report.charts import PALETTE
+from leaps.experiments.report import figures
 from leaps.experiments.report.curves import (
     EVALUATIONS,
     LINES,
@@ -104,17 +104,18 @@ def some() -> dict[tuple[str, str], Entry]:
 
 def test_pictures_have_a_panel_per_task_a_line_per_method_and_the_palettes_colours() -> None:
     entries = some()
-    picture = means_drawer(entries, EVALUATIONS)("svg")
+    colours = {figures.BLUE, figures.CLOUD, *figures.COLOURS, figures.GREEN}
+    colours |= {figures.GREY, figures.INK, figures.WHITE}
+    picture = means_drawer(entries, EVALUATIONS)()
     assert {"maze", "snake", *LINES, "hc, published median", "evaluations"} <= set(words(picture))
-    for svg in (picture, overall_drawer(entries, ROLLOUTS)("svg"), profiles_drawer(entries)("svg")):
-        assert set(re.findall(r"#[0-9a-f]{6}\b", svg.decode())) <= set(PALETTE.values())
-    assert means_drawer(entries, EVALUATIONS)("svg") == picture
-    assert picture != means_drawer(entries, ROLLOUTS)("svg")
-    assert means_drawer(entries, EVALUATIONS)("png").startswith(b"\x89PNG")
+    for svg in (picture, overall_drawer(entries, ROLLOUTS)(), profiles_drawer(entries)()):
+        assert set(re.findall(r"#[0-9a-f]{6}\b", svg.decode())) <= colours
+    assert means_drawer(entries, EVALUATIONS)() == picture
+    assert picture != means_drawer(entries, ROLLOUTS)()
 
 
 @pytest.mark.parametrize(("method", "axis"), [("ladder", EVALUATIONS), ("hc", ROLLOUTS)])
 def test_published_medians_are_marked_on_hcs_line_against_evaluations_only(method: str, axis: Any) -> None:
     assert "maze" in HC_EVALUATIONS
-    drawn = means_drawer({(method, "maze"): entry(method, "maze", CURVE)}, axis)("svg")
+    drawn = means_drawer({(method, "maze"): entry(method, "maze", CURVE)}, axis)()
     assert "hc, published median" not in words(drawn)

@@ -12,7 +12,7 @@ from leaps.experiments.cell import Result, cell
 from leaps.experiments.report.contents import gather
 from leaps.experiments.report.details import details_of
 from leaps.experiments.report.documents import documents_of
-from leaps.experiments.report.parts import Heading, Listing, Part, Programs, Words, pictures_of
+from leaps.experiments.report.parts import Heading, Listing, Part, SideBySide, Words, pictures_of
 from leaps.experiments.store import Store
 from tests.experiments.report.synthetic import LONG, SHORT, curve_values, keep, keep_entry, keep_search
 
@@ -40,7 +40,7 @@ def programs(parts: list[Part]) -> dict[str, list[tuple[str, str]]]:
     for part in parts:
         if isinstance(part, Heading):
             heading = part.text
-        if isinstance(part, Programs):
+        if isinstance(part, SideBySide):
             found[heading] = list(part.entries)
     return found
 
@@ -75,9 +75,8 @@ def test_budget_pictures_are_files_of_the_report(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     keep_curve(store, "leaps+", "maze", 0, 5)
     documents = {one.file.name: one for one in documents_of(gather(store), tmp_path)}
-    assert {"budget-evaluations.svg", "budget-profiles.png"} <= set(documents)
+    assert {"budget-evaluations.svg", "budget-profiles.svg"} <= set(documents)
     assert b"](figures/budget-rollouts-all.svg)" in documents["reproduction.md"].content
-    assert b"budget-profiles: performance profiles" in documents["reproduction.html"].content
 
 
 def test_unseen_changes_are_against_table_3_and_against_the_seen(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from leaps.experiments.report.contents import Exhibit, gather
 from leaps.experiments.report.exhibits import parts_of
 from leaps.experiments.report.parts import Code, Heading, Listing, Part, Picture, Words, pictures_of
 from leaps.experiments.store import Store
-from leaps.karel.tasks import PAPER
+from leaps.karel.tasks import PAPER_TASKS
 from tests.experiments.report.synthetic import LONG, all_shown, keep_shown, shown_values
 
 
@@ -54,9 +54,8 @@ def test_every_figure_has_parts_and_its_pictures_are_pictures(tmp_path: Path, na
     assert bool(pictures) == (name not in ("evolution", "interpolation"))
     for picture in pictures:
         assert picture.name.startswith(name)
-        assert picture.draw("png").startswith(b"\x89PNG")
-        assert b"<svg" in picture.draw("svg")
-        assert picture.draw("svg") == picture.draw("svg")
+        assert b"<svg" in picture.draw()
+        assert picture.draw() == picture.draw()
 
 
 @pytest.mark.parametrize("name", FIGURES)
@@ -66,7 +65,7 @@ def test_another_value_is_another_figure_and_an_unknown_one_changes_nothing(
     def drawn(store: Store) -> list[Any]:
         (found,) = (one for one in gather(store).exhibits if one.experiment.name == name)
         parts = parts_of(found)
-        pictures = [picture.draw("svg") for picture in pictures_of(parts)]
+        pictures = [picture.draw() for picture in pictures_of(parts)]
         return [pictures, [part for part in parts if isinstance(part, Words | Listing | Code | Heading)]]
 
     store = all_shown(tmp_path)
@@ -91,12 +90,12 @@ def test_nothing_is_computed_to_draw(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a report computes nothing")
 
-    for place in ("embedding.space.Space.load", "search.solve.Run.step", "evaluate.evaluate",
+    for place in ("embedding.space.Space.load", "search.run.Run.step", "evaluate.evaluate",
                   "karel.dataset.unique_programs", "karel.draw.frames.frames_of_program"):  # fmt: skip
         monkeypatch.setattr(f"leaps.{place}", refuse)
     for one in gather(store).exhibits:
         for picture in pictures_of(parts_of(one)):
-            picture.draw("svg")
+            picture.draw()
 
 
 def test_a_map_has_a_panel_for_each_space_that_is_there(tmp_path: Path) -> None:
@@ -105,7 +104,7 @@ def test_a_map_has_a_panel_for_each_space_that_is_there(tmp_path: Path) -> None:
         keep_shown(store, cell("latent-map", method, "test-programs"))
     (found,) = gather(store).exhibits
     parts = parts_of(found)
-    said = words(pictures_of(parts)[0].draw("svg"))
+    said = words(pictures_of(parts)[0].draw())
     assert [name for name in said if name.startswith("leaps")] == ["leaps-p", "leaps"]
     assert said.count("first principal component (10 %)") == 2
     tests, shapes = listings(parts)
@@ -162,7 +161,7 @@ def test_a_quick_walk_stands_alone(tmp_path: Path) -> None:
 
 def test_a_histogram_says_mean_and_longest_beside_the_papers(tmp_path: Path) -> None:
     parts = parts_of(exhibit(tmp_path, "data-histogram"))
-    said = words(pictures_of(parts)[0].draw("svg"))
+    said = words(pictures_of(parts)[0].draw())
     assert {"9 programs, train", "9 programs, validation", "mean here, 6.0", "the paper's mean, 17.9"} <= set(
         said
     )
@@ -181,9 +180,9 @@ def test_every_rollout_has_its_strip_and_programs_are_shown(tmp_path: Path) -> N
     assert [picture.name for picture in pictures_of(parts)] == [
         f"rollouts-{method}-{task}"
         for task in tasks
-        for method in (("drl", "drl-abs", "leaps", "ladder") if task in PAPER else ("ladder",))
+        for method in (("drl", "drl-abs", "leaps", "ladder") if task in PAPER_TASKS else ("ladder",))
     ]
-    assert words(pictures_of(parts)[0].draw("svg")) == ["start · 0.00", "2 actions · 1.00"]
+    assert words(pictures_of(parts)[0].draw()) == ["start · 0.00", "2 actions · 1.00"]
     codes = [part.text for part in parts if isinstance(part, Code)]
     assert codes == ["DEF run m(\n  WHILE c( noMarkersPresent c) w(\n    turnRight\n    move\n  w)\nm)"] * 16
     assert "Policies draw their actions at random." in told(parts)

@@ -15,7 +15,7 @@ from leaps.dsl.text import parse
 from leaps.evaluate import evaluate
 from leaps.karel.env import KarelEnv, KarelVectorEnv
 from leaps.karel.simulation import Simulation
-from leaps.karel.tasks import HARD, HELD_OUT, PAPER, TASKS, VARIANTS, KarelTask
+from leaps.karel.tasks import HARD, HELD_OUT, PAPER_TASKS, TASKS, VARIANTS, KarelTask
 from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World
 from leaps.tasks import get
 from tests.strategies import same
@@ -42,7 +42,7 @@ CHANCE_LATER = {"snake", "seesaw", "up-n-down", "inf-harvester"}
 """tasks that draw after the start, too: their worlds remember a seed"""
 
 
-@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("name", PAPER_TASKS)
 def test_the_papers_tasks_are_solved_by_their_example(name: str) -> None:
     result = evaluate((EXAMPLES / f"{name}.karel").read_text(), name, episodes=1000, seed=4242)
     assert result.returns.min() == 1.0
@@ -72,7 +72,7 @@ def test_an_example_earns_the_same_step_by_step(name: str) -> None:
         assert task.value(world, start) == result.returns[0, number]
 
 
-@pytest.mark.parametrize("name", [name for name in PAPER if PAPER[name].resizable])
+@pytest.mark.parametrize("name", [name for name in PAPER_TASKS if PAPER_TASKS[name].resizable])
 def test_an_example_also_solves_a_hundred_by_hundred_world(name: str) -> None:
     result = evaluate((EXAMPLES / f"{name}.karel").read_text(), name, episodes=20, seed=7, size=(100, 100))
     assert result.returns.min() == 1.0

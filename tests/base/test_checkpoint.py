@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from leaps.baselines.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
+from leaps.base.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a training keeps to go on from, and how it knows its own again."""
+"""Read, write and validate the checkpoints of trainings with torch."""
 
 import io
 from collections.abc import Mapping

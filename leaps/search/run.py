@@ -1,0 +1,228 @@
+"""The loop of a search: ask, score, tell, and check on fresh worlds what seems good."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaps.base.seeds import CHECK_SEEDS, SEARCH_SEEDS
+from leaps.domain import Episodes, Task, size_text
+from leaps.search.config import SolveConfig
+from leaps.search.methods import Method, Setting, get_method
+from leaps.search.objective import Objective, perfect
+from leaps.search.search import Candidates, Scores, Search
+from leaps.search.trial import Trial, worst
+from leaps.tasks import get
+
+CHECK_EVERY = 10_000
+"""evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
+MOST_WORLDS = 256
+"""of a size, unless they break a program that is perfect on all others"""
+SHORTLIST = 16
+"""programs that the final one is chosen from"""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of asking and telling, for those who watch."""
+
+    seed: int
+    """of the search"""
+    round: int
+    evaluations: int
+    seconds: float
+    mean: float
+    """score of those asked about; what was given up on the way counts as 0"""
+    best: float
+    """score of the best of them"""
+    best_so_far: float
+    program: NDArray[np.uint8]
+    """the best so far"""
+    worlds: int
+    search: Search
+    asked: Candidates
+    scores: Scores
+
+
+Listener = Callable[[Round], object]
+
+
+class Run:
+    """A search at work, round by round."""
+
+    def __init__(self, config: SolveConfig, task: Task | None = None) -> None:
+        self.task: Task = task or get(config.task)
+        self.domain = self.task.domain
+        self.config = config if config.space else replace(config, space=self.domain.space)
+        self.method: Method = get_method(config.method)
+        self.sizes = tuple(self.task.check_size(size) for size in (config.size, *config.also))
+        """that of the search first, and all others"""
+        if len(set(self.sizes)) < len(self.sizes):
+            also = ", ".join(map(size_text, self.sizes[1:]))
+            raise ValueError(
+                "also: expected sizes that differ, and from the search's own "
+                f"{size_text(self.sizes[0])}; found {also}"
+            )
+        count = config.worlds or self.method.worlds
+        first, *others = (self.task.worlds(count, SEARCH_SEEDS + config.seed, size) for size in self.sizes)
+        self.objective = Objective(self.task, first, tuple(others))
+        self.origin = None if config.origin is None else self.domain.read(self.domain.parse(config.origin))
+        self.search = self.method.build(
+            Setting(
+                self.domain,
+                self.task.variant_of or self.task.name,
+                self.config.space,
+                config.seed,
+                config.max_length,
+                perfect(self.task),
+                self.origin,
+                config.edits,
+            )
+        )
+        self.budget = config.budget or self.method.budget
+        self.round = 0
+        self.best: tuple[float, NDArray[np.uint8]] | None = None
+        self.shortlist: dict[bytes, float] = {}
+        self.first_scored: dict[bytes, int] = {}
+        """evaluations after which each program of the shortlist was first scored"""
+        self.history: list[dict[str, Any]] = []
+        self.solved = False
+        self.trial = Trial(self.task, CHECK_SEEDS + config.seed, self.sizes)
+        self.asked = 0
+        """evaluations that the search asked for; checks depend on them"""
+        self.next_check = CHECK_EVERY
+        self._begin: float | None = None
+        self.seconds_before = 0.0
+        """of a search that was interrupted, and goes on as this one"""
+
+    @property
+    def finished(self) -> bool:
+        return self.solved or self.search.finished or self.objective.evaluations >= self.budget
+
+    @property
+    def converged(self) -> bool:
+        """Whether the search ended by its own rule of success, not by its budget."""
+        return self.solved or bool(getattr(self.search, "converged", False))
+
+    @property
+    def seconds(self) -> float:
+        now = 0.0 if self._begin is None else time.perf_counter() - self._begin
+        return self.seconds_before + now
+
+    def step(self) -> Round:
+        """Ask, evaluate, tell."""
+        self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
+        if self.method.redraw_every and self.round and self.round % self.method.redraw_every == 0:
+            self._redraw()
+        asked = self.search.ask()
+        left = self.budget - self.objective.evaluations
+        tried = asked[:left]
+        scores = self.objective.scores(tried, self.search.incumbent)
+        self.asked += len(tried)
+        if len(tried) == len(asked):  # else the search is over, and need not know
+            self.search.tell(scores)
+        self.round += 1
+        top = int(scores.argmax())
+        self._note(tried[top], float(scores[top]))
+        if self.method.counterexamples:
+            assert self.best is not None
+            if self.best[0] >= perfect(self.task) or self.asked >= self.next_check:
+                self._check()
+        elif self.method.until_perfect:
+            self.solved = bool(scores[top] >= perfect(self.task))
+        assert self.best is not None
+        return Round(
+            self.config.seed,
+            self.round,
+            self.objective.evaluations,
+            self.seconds,
+            float(np.where(np.isfinite(scores), scores, 0.0).mean()),
+            float(scores[top]),
+            self.best[0],
+            self.best[1],
+            self.objective.count,
+            self.search,
+            tried,
+            scores,
+        )
+
+    def _note(self, program: NDArray[np.uint8], score: float) -> None:
+        """Remember the search's answer; or, if it has none, the program if it is among the best."""
+        if self.search.answer is not None:
+            program, score = self.search.answer
+            if self.best is None or not np.array_equal(program, self.best[1]):
+                self._set_best(program, score)
+            return
+        key = program.tobytes()
+        self.shortlist[key] = score
+        self.first_scored.setdefault(key, self.objective.evaluations)
+        if len(self.shortlist) > 4 * SHORTLIST:
+            ranked = sorted(self.shortlist.items(), key=lambda item: -item[1])
+            self.shortlist = dict(ranked[:SHORTLIST])
+            self.first_scored = {key: self.first_scored[key] for key in self.shortlist}
+        if self.best is None or score > self.best[0]:
+            self._set_best(program, score)
+
+    def _set_best(self, program: NDArray[np.uint8], score: float) -> None:
+        self.best = score, program.copy()
+        self.history.append(
+            {
+                "round": self.round,
+                "evaluations": self.objective.evaluations,
+                "rollouts": self.objective.rollouts,
+                "score": score,
+                "worlds": self.objective.count,
+                "program": self.domain.text(program),
+            }
+        )
+
+    def _redraw(self) -> None:
+        """Score programs on as many new worlds from now on."""
+        first, *others = (self.trial.fresh(batch.count, batch.size) for batch in self.objective.batches)
+        self.objective.replace(first, tuple(others))
+        self.search.worlds_changed()
+        self._rescore()
+
+    def _check(self) -> None:
+        """Verify the best program on fresh worlds, and add those on which it fails."""
+        assert self.best is not None
+        self.next_check = self.asked + CHECK_EVERY
+        score, program = self.best
+        flawless, breaking = True, list[Episodes]()
+        for batch in self.objective.batches:
+            fresh, returns = self.trial.check(program, batch.size, self.objective)
+            if returns.mean() >= perfect(self.task):
+                continue
+            flawless = False
+            if self.config.also:  # what it is believed to earn at this size
+                score = float(self.objective.returns(program[None], batch).mean())
+            enough = score < perfect(self.task) and batch.count >= MOST_WORLDS
+            if returns.mean() < score and not enough:
+                breaking.append(worst(fresh, returns))
+        self.solved = flawless
+        if not breaking:
+            return
+        for worlds in breaking:
+            self.objective.add(worlds)
+        self.search.worlds_changed()
+        self._rescore()
+
+    def _rescore(self) -> None:
+        """Compare the best programs again, on the present worlds."""
+        if self.search.answer is not None or not self.shortlist:
+            return  # an answer is rescored when it is asked next
+        known = np.stack([np.frombuffer(key, np.uint8) for key in self.shortlist])
+        scores = self.objective.returns(known).mean(axis=1)
+        self.shortlist = {row.tobytes(): float(score) for row, score in zip(known, scores, strict=True)}
+        top = int(scores.argmax())
+        self._set_best(known[top], float(scores[top]))
+
+    def evaluations_to(self, program: NDArray[np.uint8]) -> int:
+        """Evaluations after which a program was first scored, or became the search's answer."""
+        text = self.domain.text(program)
+        known = [entry["evaluations"] for entry in self.history if entry["program"] == text]
+        first = self.first_scored.get(program.tobytes())
+        return min([*known, *([] if first is None else [first])], default=self.objective.evaluations)
