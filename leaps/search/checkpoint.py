@@ -22,7 +22,7 @@ FORMAT = 5
 """of a state: one of another format is not resumed"""
 EVERY = 1.0
 """seconds between two checkpoints, at least"""
-SHARE = 0.02
+TIME_FRACTION = 0.02
 """of the time that may go into them: some milliseconds each, and more where worlds are large"""
 
 
@@ -114,7 +114,7 @@ class Checkpoints:
         }
         write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())
         end = time.monotonic()
-        self._due = end + max(EVERY, (end - begin) / SHARE)
+        self._due = end + max(EVERY, (end - begin) / TIME_FRACTION)
 
     def remove(self) -> None:
         """It is finished: there is nothing to go on with."""
