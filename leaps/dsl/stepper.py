@@ -36,6 +36,11 @@ class Stepper:
         self._place, self._counters = self._entry, dict[int, int]()
         self._ended: int | None = None
 
+    @property
+    def state(self) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """All that its next actions depend on, besides what it will look at."""
+        return self._place, tuple(sorted(self._counters.items()))
+
     def asks(self, place: int) -> tuple[tuple[int, int], ...]:
         """What matters at a place: the bit of each code, and the sense that it stands for."""
         if (known := self._asked.get(place)) is None:

@@ -161,6 +161,12 @@ class Solution:
         lowest = [judged.lowest for judged in self.judged] if counts else []
         return min([self.unseen_return, *self.elsewhere.values(), *lowest]) >= perfect(self.task)
 
+    @property
+    def privileged(self) -> list[str]:
+        """The perceptions of the program that need more than a policy observes."""
+        domain = self.task.domain
+        return domain.privileged_in(domain.parse(self.program))
+
     def summary(self) -> dict[str, Any]:
         return {
             "task": self.config.task,
@@ -182,6 +188,7 @@ class Solution:
             "worlds": self.worlds,
             "config": self.config.plain(),
             "history": self.history,
+            **({"privileged": self.privileged} if self.task.domain.privileged else {}),
         }
 
 
@@ -208,6 +215,8 @@ class Run:
         first, *others = (self.task.worlds(count, _SEARCH + config.seed, size) for size in self.sizes)
         self.objective = Objective(self.task, first, tuple(others))
         self.origin = None if config.origin is None else self.domain.read(self.domain.parse(config.origin))
+        if config.origin is not None:
+            self.task.compile(config.origin)  # says if it asks about too much
         self.search = self.method.build(
             Setting(
                 self.domain,
