@@ -8,6 +8,7 @@ looked for first. Rules of Gymnasium that make no difference to a program's retu
 import warnings
 from collections.abc import Mapping
 from contextlib import contextmanager
+from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,8 @@ STEPS = 100
 SECONDS = 2.0
 """after which the first of them stops; the others take as many actions"""
 SEEDS = (17, 1_234_567)
+KEYED = 5
+"""episodes in which a task's `key` is looked at"""
 
 
 # The fields
@@ -104,8 +107,9 @@ def check_environment(task: "GymTask", variant: str, environment: Any) -> None:
     scene.worth()
     first = record(scene, draws, SECONDS)
     scene.worth()
-    draws = draws[: len(first) - 1]
-    _play_by_the_rules(where, environment, list(task.actions.values())[draws[0]] if draws else None)
+    _play_by_the_rules(where, environment, next(iter(task.actions.values())))
+    if not (first[-1].terminated or first[-1].truncated):  # the time was up
+        draws = draws[: len(first) - 1]
 
     def play(scene: GymScene, seed: int) -> list[Moment]:
         scene.begin(seed)
@@ -120,7 +124,8 @@ def check_environment(task: "GymTask", variant: str, environment: Any) -> None:
     finally:
         other.close()
     if task.key is not None:
-        _check_key(task, where, first, draws)
+        for seed in range(KEYED):
+            _check_key(task, where, seed, play(scene, seed), draws)
 
 
 @contextmanager
@@ -164,8 +169,7 @@ def _play_by_the_rules(where: str, environment: Any, action: Any) -> None:
     """Let Gymnasium's checker look at one reset and one step."""
     with _rules_of_gymnasium(where):
         env_reset_passive_checker(environment, seed=SEEDS[0])
-        if action is not None:
-            env_step_passive_checker(environment, action)
+        env_step_passive_checker(environment, copy(action))
 
 
 def _compare(where: str, environment: Any, first: list[Moment], again: list[Moment], how: str) -> None:
@@ -174,6 +178,11 @@ def _compare(where: str, environment: Any, first: list[Moment], again: list[Mome
         return
     step, what = found
     when = f"after step {step}" if step else "after the reset"
+    if what == "key":
+        raise ValueError(
+            f"{where}: key: expected the same name for the same state; it differed {when} of an episode with "
+            f"seed {SEEDS[0]}, {how}"
+        )
     hint = ""
     try:
         with warnings.catch_warnings():
@@ -190,15 +199,15 @@ def _compare(where: str, environment: Any, first: list[Moment], again: list[Mome
     )
 
 
-def _check_key(task: "GymTask", where: str, moments: list[Moment], draws: list[int]) -> None:
-    """Refuse a key that was the same twice, where the same action then led to different states."""
+def _check_key(task: "GymTask", where: str, seed: int, moments: list[Moment], draws: list[int]) -> None:
+    """Refuse a key that was the same twice in an episode, where the same action then led to other states."""
     met: dict[Any, int] = {}
-    for step, action in enumerate(draws):
+    for step, action in enumerate(draws[: len(moments) - 1]):
         before = met.setdefault((moments[step].key, action), step)
         one, other = moments[before + 1], moments[step + 1]
         if not (one.truncated or other.truncated) and difference([one], [other]) is not None:
             raise ValueError(
                 f"{where}: key: expected the whole state; after steps {before} and {step} of the episode "
-                f"with seed {SEEDS[0]} it was the same, and action {list(task.actions)[action]} then led to "
+                f"with seed {seed} it was the same, and action {list(task.actions)[action]} then led to "
                 "different states"
             )

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Callable
 from copy import copy
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import gymnasium
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from leaps.gym.resets import Resets
     from leaps.gym.task import GymTask
 
+INSTALLED = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    str(Path(__file__).parents[1]),
+)
+"""folders of code that is nobody's own"""
 SHORT = 80
 """letters of a value that a message quotes at most"""
 
@@ -222,8 +228,7 @@ def label(task: "GymTask", function: Any) -> str:
 def raised_at(error: BaseException) -> str:
     """Where in somebody's own file an error was raised: " (file, line n)"; nothing if it was in none."""
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is ours
-    installed = sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), sysconfig.get_path("platlib")
-    own = [frame for frame in frames if not frame.filename.startswith(installed)]
+    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
     return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
 
 

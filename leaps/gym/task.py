@@ -32,7 +32,7 @@ from leaps.gym.check import check_environment, check_fields
 from leaps.gym.play import Asked, Played, play_all, walk
 from leaps.gym.resets import Resets
 from leaps.gym.scene import Episode, GymScene, raised_at
-from leaps.gym.workers import NotSentError, play_shared
+from leaps.gym.workers import NotSentError, check_elsewhere, play_shared
 
 SEEDS = 2**31
 """that an environment is reset with: 0 to SEEDS - 1"""
@@ -213,15 +213,43 @@ class GymTask:
         """Close the environments that this thread has made; it makes others when they are needed."""
         self._environments.close()
 
-    def check(self, variant: str = "") -> None:
+    def check(self, variant: str = "", *, here: bool = False) -> None:
         """Refuse an environment in which a program's return would mean nothing; see `leaps.gym.check`.
 
-        Once for each variant. Episodes are not drawn before.
+        Once for each variant, before its first episodes are drawn. here: not in a worker process, where an
+        environment that crashes does no harm.
         """
         with self._memory.lock:
-            if variant not in self._memory.checked:
-                check_environment(self, variant, self._environment(variant))
-                self._memory.checked.add(variant)
+            if variant in self._memory.checked:
+                return
+            workers = self._workers
+            try:
+                if workers > 1 and not here:
+                    check_elsewhere(self, variant, workers)
+                else:
+                    self.check_here(variant)
+            except NotSentError as error:
+                self._stay_here(error)
+                self.check_here(variant)
+            self._memory.checked.add(variant)
+
+    def check_here(self, variant: str) -> None:
+        """Check an environment in this process."""
+        check_environment(self, variant, self._environment(variant))
+
+    @property
+    def _workers(self) -> int:
+        """Processes that large batches are played in."""
+        return 1 if self._memory.stays_here else parallel.threads()
+
+    def _stay_here(self, why: NotSentError) -> None:
+        """Play in this process from now on."""
+        self._memory.stays_here = True
+        warnings.warn(
+            f"{self.name} can't be sent to worker processes, and is played in this one only, on one core: "
+            f"{why}. A task in a file, as FILE.py:NAME, need not be sent",
+            stacklevel=2,
+        )
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "GymTask":
         """Refuse changes behind the name: they are for tasks of Karel."""
@@ -242,7 +270,7 @@ class GymTask:
     def worlds(self, count: int, seed: int, size: Any = None, *, first: int = 0) -> Seeds:
         """Draw seeds. Seed `i` depends on the seed given and on `first + i` alone."""
         variant = self.check_size(size)
-        self.check(variant)
+        self.check(variant, here=count == 1)  # not worth the start of workers
         start = scramble(np.uint64(seed))
         drawn = [int(scramble(start ^ np.uint64(number))) % SEEDS for number in range(first, first + count)]
         return Seeds(np.array(drawn, np.int64), np.full(count, variant))
@@ -270,11 +298,14 @@ class GymTask:
             raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
         limit = self.horizon(episodes.size) if horizon is None else horizon
         asked = Asked(episodes, limit, needed, want_actions, want_used)
-        workers = 1 if self._memory.stays_here else parallel.threads()
-        if workers == 1 or compiled.count * episodes.count < WORTH_SHARING:
+        if self._workers == 1 or compiled.count * episodes.count < WORTH_SHARING:
             played = self.play_here(compiled, asked)
         else:
-            played = self._play_shared(compiled, asked, workers)
+            try:
+                played = play_shared(self, compiled, asked, self._workers)
+            except NotSentError as error:
+                self._stay_here(error)
+                played = self.play_here(compiled, asked)
         return Rollouts(
             played.outcome,
             played.steps,
@@ -283,19 +314,6 @@ class GymTask:
             used=played.used if want_used else None,
             tried=None if needed is None else played.tried,
         )
-
-    def _play_shared(self, compiled: Compiled, asked: Asked, workers: int) -> Played:
-        """Play a batch in worker processes, if they can have the task."""
-        try:
-            return play_shared(self, compiled, asked, workers)
-        except NotSentError as error:
-            self._memory.stays_here = True
-            warnings.warn(
-                f"{self.name} can't be sent to worker processes, and is played in this one only, on one "
-                f"core: {error}. A task in a file, as FILE.py:NAME, need not be sent",
-                stacklevel=2,
-            )
-        return self.play_here(compiled, asked)
 
     def play_here(self, compiled: Compiled, asked: Asked) -> Played:
         """Play a batch in this process."""

@@ -14,6 +14,7 @@ import re
 import sys
 import warnings
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,10 +56,6 @@ def play_shared(task: "GymTask", compiled: Compiled, asked: Asked, workers: int)
 
     `NotSentError` if they can't get the task.
     """
-    from joblib import Parallel, delayed
-    from joblib.externals.loky.process_executor import TerminatedWorkerError
-
-    sent = send(task)
 
     def cut(count: int) -> list[NDArray[np.int64]]:
         return np.array_split(np.arange(count), min(CHUNKS * workers, count))
@@ -70,22 +67,7 @@ def play_shared(task: "GymTask", compiled: Compiled, asked: Asked, workers: int)
     else:
         episodes = asked.episodes
         jobs = [(compiled, asked._replace(episodes=episodes.take(part))) for part in cut(episodes.count)]
-    # loky replaces a worker that has grown much, and warns of it.
-    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor")
-    try:
-        parts = Parallel(workers)(delayed(_play_part)(sent, *job) for job in jobs)
-    except TerminatedWorkerError as error:
-        found = re.search(r"\{(.*)\}", str(error))
-        code = found[1] if found else "unknown"
-        raise ValueError(
-            f"{task.name}: a worker process ended while it played (exit code {code}). The environment or a "
-            "perception may have ended it, crashed in compiled code, or needed more memory than there is. To "
-            "see where, play in one process: `leaps trace`, `leaps run --episodes 9`, or "
-            "leaps.base.parallel.set_threads(1) in a script"
-        ) from None
-    for part in parts:
-        if isinstance(part, str):
-            raise NotSentError(part)
+    parts = _in_workers(task, workers, _play_part, jobs)
     if by_program:
         return Played(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
     beside = {
@@ -96,7 +78,41 @@ def play_shared(task: "GymTask", compiled: Compiled, asked: Asked, workers: int)
     return Played(**beside, used=np.any(used, axis=0), tried=np.sum(tried, axis=0))
 
 
+def check_elsewhere(task: "GymTask", variant: str, workers: int) -> None:
+    """Check the environment of a task in a worker process, so that one that crashes ends that process only.
+
+    `NotSentError` if it can't get the task.
+    """
+    _in_workers(task, workers, _check_part, [(variant,)])
+
+
 # In the process that has the task
+
+
+def _in_workers(
+    task: "GymTask", workers: int, work: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
+) -> list[Any]:
+    """Call `work(sent, *job)` for all jobs."""
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    sent = send(task)
+    # loky replaces a worker that has grown much, and warns of it.
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor")
+    try:
+        answers = Parallel(workers)(delayed(work)(sent, *job) for job in jobs)
+    except TerminatedWorkerError as error:
+        found = re.search(r"\{(.*)\}", str(error))
+        code = found[1] if found else "unknown"
+        raise ValueError(
+            f"{task.name}: a worker process ended while it played (exit code {code}). The environment or a "
+            "perception may have ended it, crashed in compiled code, or needed more memory than there is. To "
+            "see where, play in one process: `leaps trace`, or leaps.base.parallel.set_threads(1) in a script"
+        ) from None
+    for answer in answers:
+        if isinstance(answer, str):
+            raise NotSentError(answer)
+    return list(answers)
 
 
 def send(task: "GymTask") -> Sent:
@@ -153,6 +169,21 @@ _tasks: OrderedDict[str, "GymTask"] = OrderedDict()
 
 def _play_part(sent: Sent, compiled: Compiled, asked: Asked) -> Played | str:
     """Play a part of a batch; or say why this process can't have the task."""
+    task = _task(sent)
+    return task if isinstance(task, str) else task.play_here(compiled, asked)
+
+
+def _check_part(sent: Sent, variant: str) -> str | None:
+    """Check an environment; or say why this process can't have the task."""
+    task = _task(sent)
+    if isinstance(task, str):
+        return task
+    task.check_here(variant)
+    return None
+
+
+def _task(sent: Sent) -> "GymTask | str":
+    """The task, which is read if this process hasn't played it lately; or why it can't be."""
     if sent.digest not in _tasks:
         try:
             task = _received(sent.file)
@@ -162,7 +193,7 @@ def _play_part(sent: Sent, compiled: Compiled, asked: Asked) -> Played | str:
         while len(_tasks) > KEPT:
             _tasks.popitem(last=False)[1].close()
     _tasks.move_to_end(sent.digest)
-    return _tasks[sent.digest].play_here(compiled, asked)
+    return _tasks[sent.digest]
 
 
 def _received(file: Path) -> "GymTask":
