@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,8 @@ from leaps.gym.play import Asked, Played
 if TYPE_CHECKING:
     from leaps.gym.task import GymTask
 
+T = TypeVar("T")
+
 CHUNKS = 4
 """that a batch is cut into for each worker process, as programs differ in how long they run"""
 KEPT = 4
@@ -41,6 +43,14 @@ SHIPPED = ("gymnasium.", "leaps.")
 
 class NotSentError(Exception):
     """The task can't be sent to another process; why, in words."""
+
+
+class Trouble(NamedTuple):
+    """Why a worker has no answer. It returns this, since joblib would replace all workers after an error."""
+
+    message: str
+    without_task: bool
+    """whether it can't have the task at all"""
 
 
 class Sent(NamedTuple):
@@ -110,8 +120,8 @@ def _in_workers(
             "see where, play in one process: `leaps trace`, or leaps.base.parallel.set_threads(1) in a script"
         ) from None
     for answer in answers:
-        if isinstance(answer, str):
-            raise NotSentError(answer)
+        if isinstance(answer, Trouble):
+            raise NotSentError(answer.message) if answer.without_task else ValueError(answer.message)
     return list(answers)
 
 
@@ -167,33 +177,31 @@ _tasks: OrderedDict[str, "GymTask"] = OrderedDict()
 """by digest, the one played last is last"""
 
 
-def _play_part(sent: Sent, compiled: Compiled, asked: Asked) -> Played | str:
-    """Play a part of a batch; or say why this process can't have the task."""
-    task = _task(sent)
-    return task if isinstance(task, str) else task.play_here(compiled, asked)
+def _play_part(sent: Sent, compiled: Compiled, asked: Asked) -> Played | Trouble:
+    """Play a part of a batch."""
+    return _with_task(sent, lambda task: task.play_here(compiled, asked))
 
 
-def _check_part(sent: Sent, variant: str) -> str | None:
-    """Check an environment; or say why this process can't have the task."""
-    task = _task(sent)
-    if isinstance(task, str):
-        return task
-    task.check_here(variant)
-    return None
+def _check_part(sent: Sent, variant: str) -> Trouble | None:
+    """Check an environment."""
+    return _with_task(sent, lambda task: task.check_here(variant))
 
 
-def _task(sent: Sent) -> "GymTask | str":
-    """The task, which is read if this process hasn't played it lately; or why it can't be."""
+def _with_task(sent: Sent, work: Callable[["GymTask"], T]) -> T | Trouble:
+    """Do something with a task, which is read if this process hasn't played it lately."""
     if sent.digest not in _tasks:
         try:
             task = _received(sent.file)
         except Exception as error:
-            return f"{type(error).__name__}: {error}"
+            return Trouble(f"{type(error).__name__}: {error}", without_task=True)
         _tasks[sent.digest] = task
         while len(_tasks) > KEPT:
             _tasks.popitem(last=False)[1].close()
     _tasks.move_to_end(sent.digest)
-    return _tasks[sent.digest]
+    try:
+        return work(_tasks[sent.digest])
+    except ValueError as error:
+        return Trouble(str(error), without_task=False)
 
 
 def _received(file: Path) -> "GymTask":
