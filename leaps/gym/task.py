@@ -367,21 +367,23 @@ class GymTask:
 
 
 class _Environments:
-    """Environments by variant, which are closed when nobody needs them any more."""
+    """Environments by variant, which are closed when nobody needs them any more, or the process ends."""
 
     def __init__(self) -> None:
         self.made: dict[str, Any] = {}
         self.resets: dict[str, Resets] = {}
+        weakref.finalize(self, _close, self.made)
 
     def close(self) -> None:
         self.resets.clear()
-        while self.made:
-            _, environment = self.made.popitem()
-            with suppress(Exception):  # it is of no use any more, and what matters has been done
-                environment.close()
+        _close(self.made)
 
-    def __del__(self) -> None:
-        self.close()
+
+def _close(environments: dict[str, Any]) -> None:
+    while environments:
+        _, environment = environments.popitem()
+        with suppress(Exception):  # it is of no use any more, and what matters has been done
+            environment.close()
 
 
 class _Memory:

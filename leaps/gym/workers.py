@@ -219,10 +219,3 @@ def _received(file: Path) -> "GymTask":
     gymnasium.registry.update(specs)
     received: GymTask = task
     return received
-
-
-@atexit.register
-def _close_all() -> None:
-    """Close the environments of a worker that ends."""
-    while _tasks:
-        _tasks.popitem()[1].close()

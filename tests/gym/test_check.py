@@ -303,9 +303,10 @@ def test_environments_that_warn_are_taken() -> None:
             gymnasium.logger.warn("a warning of its own")
             return super()._seen()
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
         corridor(make=Warns).check(here=True)
+    assert found
 
 
 def test_an_environment_is_checked_once() -> None:

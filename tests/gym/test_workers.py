@@ -224,6 +224,17 @@ def test_environments_of_this_process_are_closed_with_the_task(tmp_path: Path) -
     assert what_became() == ["made", "made", "closed", "closed", "made", "closed"]
 
 
+def test_environments_are_closed_when_their_process_ends(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; from leaps.base import parallel; from tests.gym.test_workers import *; "
+        f"parallel.set_threads(2); task, _ = noted(Path({str(tmp_path)!r}), 'notes'); returns(task); "
+        "returns_here(task)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    lines = [line.split()[0] for line in (tmp_path / "notes").read_text().splitlines()]
+    assert lines.count("made") == lines.count("closed") >= 3
+
+
 def test_a_task_that_can_not_be_sent_is_played_here_with_a_warning() -> None:
     lock = threading.Lock()
 
