@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.dsl.compiler import Compiled, compile_tokens
+from leaps.dsl.compiler import MOST_ASKED, TOO_MUCH, Compiled, compile_tokens
 from leaps.dsl.interpreter import Course, Stage
 from leaps.dsl.interpreter import Outcome as Outcome
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
-from leaps.dsl.syntax import Program, tokens_of
+from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
 from leaps.dsl.text import parse
 
 if TYPE_CHECKING:
@@ -45,6 +45,17 @@ class Domain:
     programs: ProgramDistribution
     space: str | None = None
     """the learned program space that comes with the package, if there is one"""
+    privileged: tuple[str, ...] = ()
+    """perceptions that need more than a policy observes"""
+
+    def privileged_in(self, program: Program) -> list[str]:
+        """List the privileged perceptions that a program asks about; for an opposite, what it is the opposite
+        of.
+        """
+        conditions = [each.condition for each in walk(program) if isinstance(each, While | If | IfElse)]
+        opposites = dict(self.language.opposites)
+        asked = {opposites.get(condition.perception, condition.perception) for condition in conditions}
+        return [name for name in self.privileged if name in asked]
 
     def read(self, program: str | Program) -> NDArray[np.uint8]:
         """[length] token ids of a text or a tree, quickly. Whether a text is a program the compiler says."""
@@ -71,7 +82,8 @@ class Domain:
     def compile(self, programs: Programs, *, branches: bool = False, calls: int | None = None) -> Compiled:
         """Compile programs in whatever form they come; see `compile_tokens`.
 
-        Of token ids, rows that are no programs have entry -1; of texts, all have to be programs.
+        Of token ids, rows that are no programs have entry -1, and those that ask about too many perceptions
+        TOO_MUCH; of texts, all have to be programs that can be compiled.
         """
         if isinstance(programs, np.ndarray):
             return compile_tokens(programs, self.language, branches=branches, calls=calls)
@@ -80,6 +92,11 @@ class Domain:
             raise ValueError("expected at least one program, found none")
         tokens = self.language.batch([self.read(item) for item in listed])
         compiled = compile_tokens(tokens, self.language, branches=branches, calls=calls)
+        if (compiled.entry == TOO_MUCH).any():
+            raise ValueError(
+                f"program {int((compiled.entry == TOO_MUCH).argmax())} asks about too many perceptions; "
+                f"expected at most {MOST_ASKED} in a program"
+            )
         if (compiled.entry < 0).any():
             wrong = listed[int((compiled.entry < 0).argmax())]
             self.parse(wrong if isinstance(wrong, str) else " ".join(tokens_of(wrong)))  # says what is wrong

@@ -35,8 +35,8 @@ LAYERS = ("base", "dsl", "compiled", "karel", "karel/tasks", "embedding")
 """folders whose kernels others call; each may import those before it, and whatever is in none of them, all"""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": True}
 """what all kernels are compiled with. _nrt, whether references to arrays are counted, is given explicitly:
-without it, a function takes the value from its first caller and keeps it in the cache, and a function that does
-not count corrupts the memory of callers that do"""
+without it, a function takes the value from its first caller and keeps it in the cache, and a function that
+does not count corrupts the memory of callers that do"""
 
 
 def is_ours(function: Callable[..., Any]) -> bool:

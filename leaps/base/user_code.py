@@ -55,6 +55,27 @@ def import_file(file: str) -> ModuleType:
         return _module_of(str(Path(file).resolve()), Path(file).read_bytes())
 
 
+_sources: dict[str, bytes] = {}
+"""what each file that was imported by its path was, whole: those under way are not here yet"""
+
+
+def where_defined(value: Any) -> tuple[str, bytes, str] | None:
+    """Find an object in the files that were imported by their paths: the file, its content, and the object's
+    name there; None if it is in none of them. `import_content` imports it again in another process.
+    """
+    for file, source in list(_sources.items()):
+        for name, known in list(vars(sys.modules[file]).items()) if file in sys.modules else ():
+            if known is value:
+                return file, source, name
+    return None
+
+
+def import_content(file: str, source: bytes) -> ModuleType:
+    """Import a file as it was when its content was this, whatever has become of it."""
+    with _IMPORTING:
+        return _module_of(file, source)
+
+
 def imported_files() -> list[ModuleType]:
     """List the files that were imported by their paths, as modules."""
     return [
@@ -69,6 +90,7 @@ def _module_of(file: str, source: bytes) -> ModuleType:
     module.__file__ = file
     folder = str(Path(file).parent)
     sys.path.insert(0, folder)  # so that it can import its neighbours, as a script can
+    _sources.pop(file, None)
     sys.modules[file] = module
     linecache.checkcache()  # numba quotes from there what it can't compile, by paths of its own
     try:
@@ -79,6 +101,9 @@ def _module_of(file: str, source: bytes) -> ModuleType:
         raise ValueError(pointed_at(error, file)) from error
     finally:
         sys.path.remove(folder)
+    if folder not in sys.path:  # last, for neighbours that are imported when they are first needed
+        sys.path.append(folder)
+    _sources[file] = source
     return module
 
 

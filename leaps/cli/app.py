@@ -17,13 +17,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from leaps import __version__
 from leaps.domain import read_size
-from leaps.dsl.language import Language
 from leaps.dsl.syntax import Program
-from leaps.dsl.text import parse
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL
 
 if TYPE_CHECKING:
-    from leaps.domain import Task
+    from leaps.domain import Domain, Task
     from leaps.karel.dataset import Dataset
 
 app = typer.Typer(
@@ -59,7 +57,8 @@ SizeOption = Annotated[
     typer.Option(
         "--size",
         metavar="HxW",
-        help="Height and width of the world, walls included; the task's own by default.",
+        help="Height and width of the world, walls included, or the name of a variant; the task's own by "
+        "default.",
     ),
 ]
 DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="A data set of `leaps data`.")]
@@ -84,14 +83,14 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value))
 
 
-def read_program(file: Path | None, expression: str | None, language: Language = LANGUAGE) -> Program:
-    """Read the program that a command was given, from wherever it was given."""
+def read_program(file: Path | None, expression: str | None, domain: "Domain" = KAREL) -> Program:
+    """Read the program that a command was given, from wherever it was given, in the words of a domain."""
     if (file is None) == (expression is None):
         raise ValueError("expected a program: either a FILE or -e 'DEF run m( … m)', and not both")
     if expression is not None:
-        return parse(expression, language)
+        return domain.parse(expression)
     assert file is not None
-    return parse(read_text(file), language)
+    return domain.parse(read_text(file))
 
 
 def read_text(file: Path) -> str:
@@ -111,8 +110,17 @@ def parse_size(text: str | None, option: str = "--size") -> tuple[int, int] | No
 
 
 def size_for(task: "Task", text: str | None, option: str = "--size") -> Any:
-    """Read HxW for a task of Karel; for any other, the name of a variant as it is."""
-    return parse_size(text, option) if task.domain.language == LANGUAGE else text
+    """Read HxW or the name of a variant, whichever the task takes; None if there is nothing to read."""
+    if text is None:
+        return None
+    try:
+        wanted: Any = read_size(text)
+    except ValueError:
+        wanted = text.strip()[:40]
+    try:
+        return task.check_size(wanted)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
 
 
 def sizes_for(task: "Task", text: str | None, option: str) -> tuple[Any, ...]:

@@ -19,6 +19,7 @@ from leaps.cli.app import (
     print_json,
     progress_bar,
 )
+from leaps.karel.world import KAREL
 
 if TYPE_CHECKING:
     from leaps.baselines.train import Point
@@ -98,7 +99,12 @@ def baseline(
     chosen = get_baseline(method)
     config = BaselineConfig(method, task, seed, chosen.steps if steps is None else steps, parse_size(size))
     check_device(device)
-    task_name = task if task in TEST_PROGRAMS else get(task).name  # of a task in a file, without the file
+    task_name = task
+    if task not in TEST_PROGRAMS:
+        wanted = get(task)
+        if wanted.domain is not KAREL:
+            raise ValueError(f"--task: baselines act in Karel's worlds only, which {wanted.name} has none of")
+        task_name = wanted.name  # of a task in a file, without the file
     folder = to or Path("out") / f"{method}-{task_name}-{seed}"
     options = Options(device, origin, parse_changes(change or []))
     training = Training(config, build_trainer(config, options), folder)

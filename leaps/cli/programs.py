@@ -11,6 +11,7 @@ import typer
 from rich.columns import Columns
 from rich.console import Group
 from rich.live import Live
+from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -25,20 +26,30 @@ from leaps.cli.app import (
     TaskOption,
     app,
     out,
-    parse_size,
     print_json,
     read_program,
+    size_for,
 )
 from leaps.cli.baseline import need_baselines
-from leaps.domain import Episodes, Outcome, Size, Task, size_text
+from leaps.domain import Domain, Episodes, Outcome, Size, Task, size_text
 from leaps.dsl.interpreter import Conditional, Course, Step
-from leaps.dsl.syntax import Action, Program, condition_tokens, head_tokens, tokens_of, walk
+from leaps.dsl.syntax import (
+    Action,
+    If,
+    IfElse,
+    Program,
+    While,
+    condition_tokens,
+    head_tokens,
+    tokens_of,
+    walk,
+)
 from leaps.dsl.text import ProgramError, to_indented, to_line
 from leaps.evaluate import Evaluation, evaluate
 from leaps.karel.conformance import conform as check_records
-from leaps.karel.draw import frames_of_actions, frames_of_program, save_gif, to_text
+from leaps.karel.draw import frames_of_actions, save_gif, to_text
 from leaps.karel.tasks import TASKS
-from leaps.karel.world import HEADINGS, KAREL, LANGUAGE, World
+from leaps.karel.world import HEADINGS, KAREL, World
 from leaps.tasks import get
 
 
@@ -87,13 +98,24 @@ def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
 
 
 @app.command()
-def check(file: FileArgument = None, expression: ExpressionOption = None, json_: JsonOption = False) -> None:
+def check(
+    file: FileArgument = None,
+    expression: ExpressionOption = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task", "-t", help="Task whose actions and perceptions a program may use; Karel's by default."
+        ),
+    ] = None,
+    json_: JsonOption = False,
+) -> None:
     """Say whether a text is a program; if not, what is wrong and where.
 
     Prints the program as people read it. Exit code 2 if it is none.
     """
+    domain = KAREL if task is None else get(task).domain
     try:
-        program = read_program(file, expression)
+        program = read_program(file, expression, domain)
     except ProgramError as error:
         if json_:
             print_json(
@@ -117,6 +139,7 @@ def check(file: FileArgument = None, expression: ExpressionOption = None, json_:
                 "tokens": length,
                 "statements": len(statements),
                 "actions": actions,
+                **privileged_summary(program, domain),
             }
         )
         return
@@ -124,6 +147,16 @@ def check(file: FileArgument = None, expression: ExpressionOption = None, json_:
     out.print(
         f"[green]a program[/green]: {length} tokens, {len(statements)} statements, {actions} of them actions"
     )
+    if hidden := domain.privileged_in(program):
+        out.print(f"{PRIVILEGED}: {', '.join(hidden)}", markup=False)
+
+
+PRIVILEGED = "perceptions that need the environment"
+
+
+def privileged_summary(program: Program, domain: Domain) -> dict[str, list[str]]:
+    """The privileged perceptions that a program asks about, as JSON; nothing in a domain without any."""
+    return {"privileged": domain.privileged_in(program)} if domain.privileged else {}
 
 
 @app.command("run")
@@ -167,23 +200,28 @@ def run_program(
     shown: Program | Policy
     if greedy and policy is None:
         raise ValueError("--greedy: expected a --policy")
+    if gif is not None and gif.suffix.lower() != ".gif":
+        raise ValueError(f"--gif: expected a name that ends in .gif, found {str(gif)!r}")
+    wanted = get(task)
     if policy is None:
-        shown = read_program(file, expression)
+        shown = read_program(file, expression, wanted.domain)
     elif file is not None or expression is not None:
         raise ValueError("expected a program or a --policy, and not both")
+    elif wanted.domain is not KAREL:
+        raise ValueError(f"--policy: policies act in Karel's worlds only, which {wanted.name} has none of")
     else:
         shown = read_policy(policy, greedy)
+    dimensions = size_for(wanted, size)
     result = roll_out(
-        shown, task, episodes or 100, seed or 0, size, prefer_exact=episodes is None and seed is None
+        shown, wanted, episodes or 100, seed or 0, dimensions, prefer_exact=episodes is None and seed is None
     )
-    filmed = roll_out(shown, task, 1, seed or 0, size, want_actions=True) if watch or gif else None
-    if gif is not None and filmed is not None:
-        save_episode(shown, filmed, gif)
+    if gif is not None:
+        save_episode(shown, wanted, seed or 0, dimensions, gif)
     if json_:
         print_json(run_summary(shown, result))
         return
-    if watch and filmed is not None:
-        play(shown, filmed)
+    if watch:
+        play(shown, wanted, seed or 0, dimensions)
     print_run(shown, result)
     if gif is not None:
         out.print(f"an episode, as a picture: {gif}")
@@ -191,27 +229,17 @@ def run_program(
 
 def roll_out(
     shown: Program | Policy,
-    task: str,
+    task: Any,
     episodes: int,
     seed: int,
-    size: str | None,
+    size: Size | None,
     *,
-    want_actions: bool = False,
     prefer_exact: bool = False,
 ) -> Evaluation:
-    """Run a program or a policy; the actions of a policy are kept if wanted."""
-    dimensions = parse_size(size)
+    """Run a program or a policy."""
     if isinstance(shown, Program):
-        return evaluate(shown, task, episodes=episodes, seed=seed, size=dimensions, prefer_exact=prefer_exact)
-    return evaluate_policy(
-        shown,
-        task,
-        episodes=episodes,
-        seed=seed,
-        size=dimensions,
-        want_actions=want_actions,
-        prefer_exact=prefer_exact,
-    )
+        return evaluate(shown, task, episodes=episodes, seed=seed, size=size, prefer_exact=prefer_exact)
+    return evaluate_policy(shown, task, episodes=episodes, seed=seed, size=size, prefer_exact=prefer_exact)
 
 
 def read_policy(folder: Path, greedy: bool) -> Policy:
@@ -234,7 +262,7 @@ def run_summary(shown: Program | Policy, result: Evaluation) -> dict[str, Any]:
         "episodes": len(returns),
         "exact": result.weights is not None,
         "seed": result.seed if result.weights is None else None,
-        "size": list(result.size),
+        "size": plain_size(result.size),
         "program": to_line(shown) if isinstance(shown, Program) else None,
         "mean_return": float(result.mean_return[0]),
         "std_return": std_return(result),
@@ -242,7 +270,13 @@ def run_summary(shown: Program | Policy, result: Evaluation) -> dict[str, Any]:
         "mean_steps": float(result.average(result.rollouts.steps)[0]),
         "returns": returns.tolist(),
         "weights": None if result.weights is None else result.weights.tolist(),
+        **(privileged_summary(shown, result.task.domain) if isinstance(shown, Program) else {}),
     }
+
+
+def plain_size(size: Size) -> Any:
+    """A size as JSON: [height, width] or the name of a variant; None for an environment that has neither."""
+    return (size or None) if isinstance(size, str) else list(size)
 
 
 def std_return(result: Evaluation) -> float:
@@ -255,7 +289,8 @@ def coloured(program: Program) -> Text:
     """The program as people read it, keywords apart from actions and perceptions."""
     text = Text(to_indented(program))
     text.highlight_words(["WHILE", "REPEAT", "IFELSE", "IF", "ELSE", "DEF", "not"], "bold magenta")
-    text.highlight_words(list(LANGUAGE.perceptions), "cyan")
+    asked = {each.condition.perception for each in walk(program) if isinstance(each, While | If | IfElse)}
+    text.highlight_words(sorted(asked), "cyan")
     text.highlight_regex(r"(?<!\S)[a-z][()](?!\S)", "dim")
     text.highlight_regex(r"R=\d+", "green")
     return text
@@ -268,7 +303,8 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
     table.add_column()
     mean, exact = float(result.mean_return[0]), result.weights is not None
     seed = "" if exact else f", seed {result.seed}"
-    table.add_row("task", f"{result.task.name}, {result.size[0]}x{result.size[1]}{seed}")
+    size = f", {size_text(result.size)}" if result.size else ""
+    table.add_row("task", f"{result.task.name}{size}{seed}")
     table.add_row("mean return", f"[bold]{mean:.3f}[/bold] ± {std_return(result):.3f} ({result.expected()})")
     if returns.min() < returns.max():
         worst = int(returns.argmin())
@@ -278,7 +314,8 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
     mean_steps = float(result.average(result.rollouts.steps)[0])
     table.add_row("steps", f"{mean_steps:.1f} on average, at most {steps.max():,}")
     task = result.task
-    limit = f"{task.horizon(result.size):,} steps" if task.calls is None else f"{task.calls:,} calls"
+    calls = task.compile(shown).limit if isinstance(shown, Program) else 0
+    limit = f"{calls:,} calls" if calls else f"{task.horizon(result.size):,} steps"
     words = {
         Outcome.HALTED: "halted by themselves",
         Outcome.ENDED: "were decided by the task",
@@ -290,44 +327,62 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
         if count := int(result.count(outcome)[0]):
             table.add_row(label, f"{count:,} {meaning}")
             label = ""
+    if isinstance(shown, Program):
+        add_privileged(table, task.domain.privileged_in(shown))
     what = coloured(shown) if isinstance(shown, Program) else Text(f"a policy that sees {shown.observation}")
     out.print(Columns([Panel(what, border_style="dim", padding=(0, 2)), table], padding=(0, 3)))
 
 
-def first_episode(shown: Program | Policy, result: Evaluation) -> list[World]:
-    """All states of the first episode."""
-    task, world = result.task, result.worlds.world(0)
-    if isinstance(shown, Program):
-        compiled = KAREL.compile(shown, calls=task.calls)
-        return frames_of_program(world, compiled, task.horizon(result.size), task.hooks)
+def add_privileged(table: Table, names: list[str]) -> None:
+    """Name the privileged perceptions that a program asks about, if there are any."""
+    if names:
+        table.add_row("privileged", Text(f"needs the environment for {', '.join(names)}"))
+
+
+def policy_frames(policy: Policy, task: Any, seed: int, size: Size | None) -> list[World]:
+    """All states of a policy's episode in the seed's first world."""
+    result = evaluate_policy(policy, task, episodes=1, seed=seed, size=size, want_actions=True)
     assert result.rollouts.actions is not None
-    return frames_of_actions(world, result.rollouts.actions[0, 0], task.hooks)
+    return frames_of_actions(result.worlds.world(0), result.rollouts.actions[0, 0], task.hooks)
 
 
-def save_episode(shown: Program | Policy, result: Evaluation, file: Path) -> None:
-    """Save the first episode as a GIF."""
-    if file.suffix.lower() != ".gif":
-        raise ValueError(f"--gif: expected a name that ends in .gif, found {str(file)!r}")
-    save_gif(first_episode(shown, result), file)
+def save_episode(shown: Program | Policy, task: Any, seed: int, size: Size | None, file: Path) -> None:
+    """Save an episode in the seed's first world as a GIF."""
+    if isinstance(shown, Program):
+        task.film(task.compile(shown), task.worlds(1, seed, size), file)
+    else:
+        save_gif(policy_frames(shown, task, seed, size), file)
 
 
 LONGEST_SHOW = 12.0  # seconds
 
 
-def play(shown: Program | Policy, result: Evaluation) -> None:
-    """Play the first episode in the terminal, where there is one."""
+def play(shown: Program | Policy, task: Any, seed: int, size: Size | None) -> None:
+    """Play an episode in the seed's first world in the terminal, where there is one."""
     if not out.is_terminal:
         return
-    frames = first_episode(shown, result)
-    if frames[0].size[1] * 2 > out.width or frames[0].size[0] + 3 > out.height:
+    frames: list[tuple[str | Text, float]]
+    if isinstance(shown, Program):
+        course = task.course(shown, task.worlds(1, seed, size))
+        frames = [(course.stage.text(), course.stage.worth())]
+        frames += [(course.stage.text(), course.stage.worth()) for _ in course]
+    else:
+        worlds = policy_frames(shown, task, seed, size)
+        frames = [(to_text(at), task.return_after(at, worlds[0], step)) for step, at in enumerate(worlds)]
+    if not isinstance(frames[0][0], Text):
+        out.print(
+            f"[dim]{escape(task.name)} has no picture for a terminal: these are its observations; "
+            "--gif films it[/dim]"
+        )
+    lines = [str(picture).splitlines() for picture, _ in frames]
+    if max(len(line) for text in lines for line in text) > out.width or len(lines[0]) + 3 > out.height:
         out.print("[dim]the world is larger than the terminal; --gif shows it[/dim]")
         return
     pause = min(0.15, LONGEST_SHOW / len(frames))
     with Live(console=out, auto_refresh=False, transient=True) as live:
-        for step, world in enumerate(frames):
-            value = result.task.return_after(world, frames[0], step)
+        for step, (picture, value) in enumerate(frames):
             line = Text(f"step {step} of {len(frames) - 1}   value {value:.2f}", "dim")
-            live.update(Group(to_text(world), line), refresh=True)
+            live.update(Group(plain_text(picture), line), refresh=True)
             time.sleep(pause)
 
 
@@ -355,9 +410,9 @@ def trace(
     Each step shows the conditions that were looked at since the last action, what they came to, the
     statement that was reached, and the world after its action.
     """
-    program = read_program(file, expression)
     wanted = get(task)
-    dimensions = wanted.check_size(parse_size(size))
+    program = read_program(file, expression, wanted.domain)
+    dimensions = wanted.check_size(size_for(wanted, size))
     if state is None:
         starts = wanted.worlds(1, seed, dimensions, first=episode)
     else:
@@ -368,7 +423,7 @@ def trace(
     start = scene.plain()
     recorded: list[dict[str, Any]] = []
     if not json_:
-        out.print(scene.text())
+        out.print(plain_text(scene.text()))
     for number, step in enumerate(_steps_of(course), start=1):
         path = [*(" ".join(head_tokens(statement)) for statement in step.path), step.statement.name]
         value = scene.worth()
@@ -384,7 +439,7 @@ def trace(
                 }
             )
         else:
-            print_step(number, path, tests_of(step.tests), scene.text(), value)
+            print_step(number, path, tests_of(step.tests), plain_text(scene.text()), value)
     value = scene.worth()
     if json_:
         print_json(
@@ -393,18 +448,19 @@ def trace(
                 "seed": seed if state is None else None,
                 "episode": episode if state is None else None,
                 "state": state,
-                "size": list(dimensions),
+                "size": plain_size(dimensions),
                 "program": to_line(program),
                 "start": start,
                 "steps": recorded,
                 "outcome": course.outcome.name.lower(),
                 "last_tests": tests_of(course.tests),
                 "return": value,
+                **privileged_summary(program, wanted.domain),
             }
         )
         return
-    by_calls = wanted.calls is not None and course.steps < horizon
-    limit = f"{wanted.calls:,} calls" if by_calls else f"{horizon:,} actions"
+    by_calls = course.calls is not None and course.steps < horizon
+    limit = f"{course.calls:,} calls" if by_calls else f"{course.steps:,} actions"
     endings = {
         Outcome.HALTED: "the program ends",
         Outcome.ENDED: "the task is decided",
@@ -414,15 +470,17 @@ def trace(
     out.print()
     print_tests(tests_of(course.tests) if course.outcome != Outcome.CUT_OFF else [])
     out.print(f"[bold]{endings[course.outcome]}[/bold], return {value:.3f}")
+    if hidden := wanted.domain.privileged_in(program):
+        out.print(f"{PRIVILEGED}: {', '.join(hidden)}", markup=False)
 
 
 def listed_state(task: Task, size: Size, number: int) -> Episodes:
     """Find an initial state by its number in the task's list."""
     states = task.states(size)
     if states is None:
+        at = f" at {size_text(size)}" if size else ""
         raise ValueError(
-            f"--state: {task.name} doesn't list its initial states at {size_text(size)}; "
-            "use --seed and --episode"
+            f"--state: {task.name} doesn't list its initial states{at}; use --seed and --episode"
         )
     if number >= states.worlds.count:
         raise ValueError(
@@ -438,6 +496,11 @@ def _steps_of(course: Course) -> Iterator[Step]:
         yield from course
     except ValueError as error:
         raise ValueError(f"step {course.steps}: {error}") from None
+
+
+def plain_text(picture: str | Text) -> Text:
+    """A scene's text, of which no bracket is markup."""
+    return picture if isinstance(picture, Text) else Text(picture)
 
 
 def tests_of(

@@ -26,6 +26,7 @@ from leaps.cli.app import (
     size_for,
     sizes_for,
 )
+from leaps.cli.programs import add_privileged
 from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_returns
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_indented, to_line
@@ -67,7 +68,7 @@ def repair(
     from leaps.tasks import get
 
     wanted = get(task)
-    program = to_line(read_program(file, expression, wanted.domain.language))
+    program = to_line(read_program(file, expression, wanted.domain))
     config = SolveConfig(
         task,
         "ladder",
@@ -108,6 +109,7 @@ def print_repair(found: "Repair", to: Path | None) -> None:
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
         table.add_row("", "interrupted: this is the best so far")
+    add_privileged(table, solution.privileged)
     if to is not None:
         table.add_row("written to", escape(str(to)))
     text = Text()

@@ -28,7 +28,7 @@ from leaps.cli.app import (
     size_for,
     sizes_for,
 )
-from leaps.cli.programs import coloured
+from leaps.cli.programs import add_privileged, coloured
 from leaps.dsl.text import parse, to_line
 from leaps.karel.world import LANGUAGE
 from leaps.search.methods import METHODS
@@ -225,6 +225,7 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
         table.add_row("", "interrupted: this is the best so far; the same command goes on")
+    add_privileged(table, solution.privileged)
     table.add_row("kept in", escape(str(folder)))
     panel = Panel(coloured(solution.task.domain.parse(solution.program)), border_style="dim", padding=(0, 2))
     out.print(Columns([panel, table], padding=(0, 3)))

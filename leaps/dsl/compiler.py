@@ -44,7 +44,8 @@ HALT, STUCK, SET, LOOP, HOLE = 251, 252, 253, 254, 255
 OPERATION = 255
 
 NO_SENSE = 255
-_TOO_MUCH = -2
+TOO_MUCH = -2
+"""entry of a program that asks about more than MOST_ASKED senses"""
 MOST_ASKED = 16
 """senses that a program may ask about where a language has many: its codes are two to that power"""
 
@@ -65,7 +66,8 @@ class Compiled(NamedTuple):
     first: NDArray[np.int64]
     """[programs + 1]"""
     entry: NDArray[np.int32]
-    """[programs] the place where a program begins; -1 if it is not a program"""
+    """[programs] the place where a program begins; -1 if it is not a program, TOO_MUCH if it is one that asks
+    about too many senses"""
     senses: NDArray[np.uint8]
     """[programs, n] the sense that each bit of a program's codes stands for; NO_SENSE past its last"""
 
@@ -448,7 +450,7 @@ def _compile_each(
         bounds[1] = start[program + 1] - start[program]
         if entries.stop == entries.start:  # it asks about too much, or has no tokens
             well_formed = accepted_length(tokens[program], kinds, blocks) >= 0
-            entry[program] = _TOO_MUCH if well_formed else -1
+            entry[program] = TOO_MUCH if well_formed else -1
             continue
         truth = np.zeros((len(sense_of), 1 << bits), np.bool_)
         for perception in range(len(sense_of)):
@@ -484,8 +486,8 @@ def compile_tokens(
     """Compile a batch of programs.
 
     tokens: [programs, length] token ids, filled up with `<pad>`; a row that is not a program gets
-    entry -1. branches: keep track of the conditions that are looked at. calls: limit of calls in a run; not
-    together with branches.
+    entry -1, one that asks about too many perceptions TOO_MUCH. branches: keep track of the
+    conditions that are looked at. calls: limit of calls in a run; not together with branches.
     """
     if calls is not None:
         check_calls(calls)
@@ -522,9 +524,4 @@ def compile_tokens(
             len(tokens),
             grain=200,
         )
-        if (entry == _TOO_MUCH).any():
-            raise ValueError(
-                f"row {int((entry == _TOO_MUCH).argmax())} of the batch asks about too many perceptions: "
-                f"expected at most {MOST_ASKED} in a program"
-            )
     return Compiled(table, loops, start, first_entry, entry, senses, looked_at, counted, int(calls or 0))

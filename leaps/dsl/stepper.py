@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from leaps.dsl.compiler import HALT, LOOP, NO_SENSE, OPERATION, SET, SHIFT, Compiled
 
 Look = Callable[[int], bool]
@@ -22,8 +25,10 @@ class Stepper:
             raise ValueError(f"row {program} of the batch is not a program")
         if compiled.limit:
             raise ValueError(f"expected programs without a limit of calls, found {compiled.limit}")
-        table = compiled.rows(program)
-        self._rows: list[list[int]] = table.tolist()
+        self._table: NDArray[np.int32] = compiled.rows(program)
+        self._rows: dict[int, list[int]] = {}
+        """those of the table that were looked up: a program that asks about much has large ones"""
+        table = self._table
         self._loops: list[list[int]] = compiled.loops[compiled.start[program] :][: len(table)].tolist()
         self.senses = [int(sense) for sense in compiled.senses[program] if sense != NO_SENSE]
         """those that the bits of its codes stand for"""
@@ -36,16 +41,20 @@ class Stepper:
         self._place, self._counters = self._entry, dict[int, int]()
         self._ended: int | None = None
 
+    @property
+    def state(self) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """All that its next actions depend on, besides what it will look at."""
+        return self._place, tuple(sorted(self._counters.items()))
+
     def asks(self, place: int) -> tuple[tuple[int, int], ...]:
         """What matters at a place: the bit of each code, and the sense that it stands for."""
         if (known := self._asked.get(place)) is None:
-            row = self._rows[place]
+            row = self._table[place]
+            self._rows[place] = row.tolist()
             bits = [(1 << number, sense) for number, sense in enumerate(self.senses)]
-            known = tuple(
-                (bit, sense)
-                for bit, sense in bits
-                if any(row[code] != row[code | bit] for code in range(len(row)) if not code & bit)
-            )
+            # With the codes in pairs that differ in the bit only: does it make a difference in any?
+            pairs = [(bit, sense, row.reshape(-1, 2, bit)) for bit, sense in bits]
+            known = tuple((bit, sense) for bit, sense, pair in pairs if (pair[:, 0] != pair[:, 1]).any())
             self._asked[place] = known
         return known
 
@@ -57,7 +66,8 @@ class Stepper:
         place = self._place
         while True:
             code = 0
-            for bit, sense in self._asked.get(place) or self.asks(place):
+            asked = self._asked.get(place)
+            for bit, sense in self.asks(place) if asked is None else asked:
                 holds = seen.get(sense)
                 if holds is None:
                     holds = seen[sense] = look(sense)
@@ -80,9 +90,9 @@ class Stepper:
 
     def entries(self, visits: set[tuple[int, int]]) -> list[int]:
         """Entries of its table that may have been looked up: what was not asked may hold or not."""
-        codes = 1 << len(self.senses)
-        found = []
+        codes = np.arange(1 << len(self.senses))
+        found: list[int] = []
         for place, code in visits:
             asked = sum(bit for bit, _ in self.asks(place))
-            found += [place * codes + other for other in range(codes) if other & asked == code]
+            found += (place * len(codes) + np.flatnonzero(codes & asked == code)).tolist()
         return found

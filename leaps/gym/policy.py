@@ -15,6 +15,7 @@ from leaps.dsl.language import Kind
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
 from leaps.gym.export import to_python
+from leaps.gym.scene import is_truth, label, shown
 from leaps.gym.task import GymTask, Privileged
 
 
@@ -114,7 +115,12 @@ class ProgramPolicy:
         def look(sense: int) -> bool:
             perception = self._perceptions[sense]
             hidden = isinstance(perception, Privileged)
-            holds = bool(perception(self.environment.unwrapped if hidden else observation))
+            holds = perception(self.environment.unwrapped if hidden else observation)
+            if not is_truth(holds):
+                raise ValueError(
+                    f"{label(self.task, perception)}: expected True or False, found {shown(holds)}"
+                )
+            holds = bool(holds)
             self.reasons[self._names[sense]] = holds
             return holds
 

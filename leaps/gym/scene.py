@@ -1,11 +1,15 @@
 """One environment, played an action at a time: the only place that resets and steps it."""
 
 import inspect
+import sysconfig
+import traceback
 from collections.abc import Callable
 from copy import copy
 from numbers import Real
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+import gymnasium
 import numpy as np
 
 from leaps.dsl.interpreter import Outcome
@@ -14,7 +18,16 @@ from leaps.dsl.syntax import Condition
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from leaps.gym.resets import Resets
     from leaps.gym.task import GymTask
+
+INSTALLED = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    str(Path(__file__).parents[1]),
+)
+"""folders of code that is nobody's own"""
+SHORT = 80
+"""letters of a value that a message quotes at most"""
 
 
 class Episode(NamedTuple):
@@ -32,18 +45,43 @@ class Episode(NamedTuple):
 class GymScene:
     """See `leaps.domain.Scene`. `begin` has to be called first; it may be called again."""
 
-    def __init__(self, task: "GymTask", environment: Any) -> None:
-        self.task, self.environment = task, environment
+    def __init__(self, task: "GymTask", environment: Any, resets: "Resets | None" = None) -> None:
+        """resets: where to take initial states from, in place of resetting the environment."""
+        self.task, self.environment, self._resets = task, environment, resets
         self._perceptions, self._moves = list(task.perceptions.values()), list(task.actions.values())
+        self.time_limit = time_limit(environment)
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
         self.seed = seed
-        self.observation, self.info = self.environment.reset(seed=seed)
+        self.restart()
+        if self._resets is None:
+            self.reset()
+        else:
+            self._resets.begin(self)
+
+    def restart(self) -> None:
+        """Forget what was done."""
         self.done: list[int] = []
         """actions"""
         self.rewards: list[float] = []
         self.terminated = self.truncated = False
+
+    def reset(self) -> None:
+        """Reset the environment with the episode's seed."""
+        try:
+            found = self.environment.reset(seed=self.seed)
+        except Exception as error:
+            raise ValueError(
+                f"{self.task.name}: reset(seed={self.seed}) of the environment failed{raised_at(error)}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        if not isinstance(found, tuple) or len(found) != 2:
+            raise ValueError(
+                f"{self.task.name}: expected (observation, info) from reset(seed={self.seed}) of the "
+                f"environment, found {shown(found)}"
+            )
+        self.observation, self.info = found
 
     def look(self, sense: int) -> bool:
         """Look whether the perception of a sense holds now."""
@@ -53,8 +91,8 @@ class GymScene:
             holds = perception(self.observation if inner is None else self.environment.unwrapped)
         except Exception as error:
             self._blame(perception, f"{type(error).__name__}: {error}", error)
-        if not isinstance(holds, bool | np.bool_):
-            self._blame(perception, f"expected True or False, found {holds!r}")
+        if not is_truth(holds):
+            self._blame(perception, f"expected True or False, found {shown(holds)}")
         return bool(holds)
 
     def holds(self, condition: Condition) -> bool:
@@ -69,20 +107,50 @@ class GymScene:
         move = copy(self._moves[action])
         try:
             found = self.environment.step(move)
-            self.observation, reward, self.terminated, self.truncated, self.info = found
         except Exception as error:
             name = list(self.task.actions)[action]
             raise ValueError(
-                f"{self.task.name}: the environment refused action {name} ({move!r}) in step "
-                f"{len(self.done) + 1} of the episode with seed {self.seed}: {type(error).__name__}: {error}"
+                f"{self.task.name}: the environment refused action {name} ({shown(move)}) in step "
+                f"{len(self.done) + 1} of the episode with seed {self.seed}{raised_at(error)}: "
+                f"{type(error).__name__}: {error}"
             ) from error
-        if reward.__class__ is not float and not is_number(reward):
-            self._refuse_reward(reward, len(self.done))
+        try:
+            self.observation, reward, terminated, truncated, self.info = found
+            self.terminated, self.truncated = bool(terminated), bool(truncated)
+        except (TypeError, ValueError):
+            self._refuse_step(found)
+        if reward.__class__ is not float:
+            reward = self._reward(reward)
         self.done.append(action)
-        self.rewards.append(float(reward))
+        self.rewards.append(reward)
         if self.terminated:
             return Outcome.ENDED
+        if len(self.done) == self.time_limit:  # which may not have been told of steps that were skipped
+            self.truncated = True
         return Outcome.CUT_OFF if self.truncated else None
+
+    def key(self) -> Any:
+        """Name the environment's state, with the task's own function."""
+        function = self.task.key
+        assert function is not None
+        try:
+            key = function(self.environment.unwrapped)
+            hash(key)
+        except Exception as error:
+            hint = "; expected what can be hashed, such as a tuple" if isinstance(error, TypeError) else ""
+            self._blame(function, f"{type(error).__name__}: {error}{hint}", error)
+        return key
+
+    def skip(self, period: int, limit: int) -> None:
+        """Repeat the last actions as often as they fit into the episode, without the environment.
+
+        period: actions after which the state repeats. At least one action is left to do, so that the episode
+        ends in the environment.
+        """
+        end = limit if self.time_limit is None else min(limit, self.time_limit)
+        times = max(0, end - 1 - len(self.done)) // period
+        self.done += self.done[-period:] * times
+        self.rewards += self.rewards[-period:] * times
 
     def worth(self) -> float:
         """What the episode is worth, if it ends now."""
@@ -93,13 +161,14 @@ class GymScene:
                 step = int(np.isfinite(self.rewards).argmin())
                 self._refuse_reward(self.rewards[step], step)
             return earned
-        episode = Episode(
-            self.rewards, self.observation, self.info, bool(self.terminated), bool(self.truncated)
-        )
-        worth = value(episode)
-        if not is_number(worth):
-            self._blame(value, f"expected a finite number, found {worth!r}")
-        return float(worth)
+        episode = Episode(self.rewards, self.observation, self.info, self.terminated, self.truncated)
+        try:
+            worth = value(episode)
+        except Exception as error:
+            self._blame(value, f"{type(error).__name__}: {error}", error)
+        if (number := as_number(worth)) is None:
+            self._blame(value, f"expected a finite number, found {shown(worth)}")
+        return number
 
     def plain(self) -> dict[str, Any]:
         return {"observation": _plain(self.observation)}
@@ -115,24 +184,68 @@ class GymScene:
             raise ValueError(f"{self.task.name}: expected a picture from the environment, found {picture!r}")
         return Image.fromarray(picture)
 
+    def _reward(self, reward: Any) -> float:
+        """The reward of the step under way, if it is a number."""
+        if (number := as_number(reward)) is None:
+            self._refuse_reward(reward, len(self.done))
+        return number
+
     def _refuse_reward(self, reward: Any, step: int) -> NoReturn:
         raise ValueError(
-            f"{self.task.name}: expected a finite reward, found {reward!r} in step {step + 1} of the "
+            f"{self.task.name}: expected a finite reward, found {shown(reward)} in step {step + 1} of the "
             f"episode with seed {self.seed}"
+        )
+
+    def _refuse_step(self, found: Any) -> NoReturn:
+        what = f"a tuple of {len(found)}: {shown(found)}" if isinstance(found, tuple) else shown(found)
+        hint = ""
+        if isinstance(found, tuple) and len(found) == 4:
+            hint = "; a step of four values is that of the old Gym, and says `done` in place of the two"
+        raise ValueError(
+            f"{self.task.name}: expected (observation, reward, terminated, truncated, info) from step "
+            f"{len(self.done) + 1} of the episode with seed {self.seed}, found {what}{hint}"
         )
 
     def _blame(self, function: Any, why: str, error: Exception | None = None) -> NoReturn:
         """Name the user's function and its line."""
-        inner = privileged_function(function) or function
-        known = {id(value): name for name, value in self.task.perceptions.items()}
-        what = f"perception {known[id(function)]}" if id(function) in known else "value"
-        where = ""
-        if (code := getattr(inspect.unwrap(inner), "__code__", None)) is not None:
-            where = f" ({code.co_filename}, line {code.co_firstlineno})"
         raise ValueError(
-            f"{self.task.name}: {what}{where}: {why}, after step {len(self.done)} of the episode with seed "
+            f"{label(self.task, function)}: {why}, after step {len(self.done)} of the episode with seed "
             f"{self.seed}"
         ) from error
+
+
+def label(task: "GymTask", function: Any) -> str:
+    """A task's function with its file and line, for messages."""
+    known = {id(value): f"perception {name}" for name, value in task.perceptions.items()}
+    known |= {id(task.key): "key", id(task.value): "value"}
+    inner = privileged_function(function) or function
+    where = ""
+    if (code := getattr(inspect.unwrap(inner), "__code__", None)) is not None:
+        where = f" ({code.co_filename}, line {code.co_firstlineno})"
+    return f"{task.name}: {known.get(id(function), 'function')}{where}"
+
+
+def raised_at(error: BaseException) -> str:
+    """Where in somebody's own file an error was raised: " (file, line n)"; nothing if it was in none."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is ours
+    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
+    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+
+
+def shown(value: Any) -> str:
+    """A value as a message quotes it."""
+    text = repr(value)
+    return text if len(text) <= SHORT else f"{text[:SHORT]} …"
+
+
+def time_limit(environment: Any) -> int | None:
+    """Actions after which Gymnasium's TimeLimit ends an episode; None without one."""
+    limits = []
+    while isinstance(environment, gymnasium.Wrapper):
+        if isinstance(environment, gymnasium.wrappers.TimeLimit):
+            limits.append(environment._max_episode_steps)
+        environment = environment.env
+    return min(limits, default=None)
 
 
 def privileged_function(perception: Any) -> Callable[[Any], Any] | None:
@@ -140,8 +253,19 @@ def privileged_function(perception: Any) -> Callable[[Any], Any] | None:
     return getattr(perception, "privileged_function", None)
 
 
-def is_number(value: Any) -> bool:
-    return isinstance(value, Real | np.number) and bool(np.isfinite(float(value)))
+def is_truth(value: Any) -> bool:
+    """Whether a value is True or False, of Python or of numpy."""
+    return isinstance(value, bool | np.bool_)
+
+
+def as_number(value: Any) -> float | None:
+    """A finite number, which may come in an array of one element; None for anything else."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.item()
+    if not isinstance(value, Real | np.number | np.bool_):
+        return None
+    number = float(value)
+    return number if np.isfinite(number) else None
 
 
 def _plain(observation: Any) -> Any:

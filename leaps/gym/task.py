@@ -4,11 +4,14 @@ The environment is stepped as it is. The same seed and the same actions have to 
 which Gymnasium asks of every environment that is reset with a seed.
 """
 
-import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import warnings
+import weakref
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,21 +19,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base import parallel
+from leaps.base.files import write_atomically
 from leaps.base.randomness import scramble
-from leaps.base.user_code import imported_files
-from leaps.domain import LIMIT, NO_ACTION, SHARE, Domain, Outcome, Programs, Rollouts, States
-from leaps.dsl.compiler import HALT, STUCK, Compiled
+from leaps.domain import LIMIT, SHARE, Domain, Outcome, Programs, Rollouts, States, size_text
+from leaps.dsl.compiler import Compiled
 from leaps.dsl.interpreter import Course
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
-from leaps.gym.scene import Episode, GymScene
+from leaps.gym.check import check_environment, check_fields
+from leaps.gym.play import Asked, Played, play_all, walk
+from leaps.gym.resets import Resets
+from leaps.gym.scene import Episode, GymScene, raised_at
+from leaps.gym.workers import NotSentError, check_elsewhere, play_shared
 
 SEEDS = 2**31
 """that an environment is reset with: 0 to SEEDS - 1"""
-CHUNKS = 4
-"""that a batch is cut into for each worker process, as programs differ in how long they run"""
 WORTH_SHARING = 32
 """episodes from which on a batch is handed to other processes"""
 
@@ -115,14 +120,17 @@ class GymTask:
     variant_of: str | None = None
     checked: int = 100
     """fresh episodes that a good program is checked on at a time"""
+    key: Callable[[Any], Hashable] | None = None
+    """a name for the state of an environment (`env.unwrapped`), the same only if all that can follow is; runs
+    that come back to a state are then cut short, with the same result"""
     _local: threading.local = field(default_factory=threading.local, init=False, repr=False)
     """the environments of each thread"""
+    _memory: "_Memory" = field(default_factory=lambda: _Memory(), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.name.strip() or set(self.name) & set("/\\:@~"):
+        if not isinstance(self.name, str) or not self.name.strip() or set(self.name) & set("/\\:@~"):
             raise ValueError(f"a task's name is not empty and has none of / \\ : @ ~; found {self.name!r}")
-        if self.steps is not None and self.steps < 1:
-            raise ValueError(f"{self.name}: steps must be at least 1, found {self.steps}")
+        check_fields(self)
         for name, perception in self.perceptions.items():
             if not callable(perception):
                 raise ValueError(
@@ -136,10 +144,10 @@ class GymTask:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the environments behind: another process makes its own."""
-        return {name: value for name, value in self.__dict__.items() if name != "_local"}
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _local=threading.local())
+        self.__dict__.update(state, _local=threading.local(), _memory=_Memory())
 
     @cached_property
     def domain(self) -> Domain:
@@ -149,7 +157,7 @@ class GymTask:
             actions=tuple(np.full(len(self.actions), 1 / len(self.actions))),
             perceptions=tuple(np.full(len(names), 1 / len(names))),
         )
-        return Domain(self.name, language, even)
+        return Domain(self.name, language, even, privileged=tuple(self.privileged))
 
     @property
     def highest(self) -> float:
@@ -165,27 +173,83 @@ class GymTask:
         """Return the name of the variant to use, or say which there are."""
         if size is None or size == "":
             return ""
-        if size not in self.variants:
-            known = ", ".join(self.variants) or "none"
-            raise ValueError(f"{self.name} has no variant {size!r}; expected one of: {known}")
-        return str(size)
+        name = size_text(size)  # a variant may be called 8x8, too
+        if name not in self.variants:
+            expected = f"one of: {', '.join(self.variants)}" if self.variants else "no size"
+            raise ValueError(f"{self.name} has no variant {name!r}; expected {expected}")
+        return name
 
     def environment(self, variant: str = "", render_mode: str | None = None) -> Any:
         """Make an environment."""
         import gymnasium
 
         maker = self.variants[variant] if variant else self.make
-        if isinstance(maker, str):
-            shown: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
-            return gymnasium.make(maker, disable_env_checker=True, **shown)
-        return maker() if render_mode is None else maker(render_mode=render_mode)
+        settings: dict[str, Any] = {} if render_mode is None else {"render_mode": render_mode}
+        try:
+            if isinstance(maker, str):
+                return gymnasium.make(maker, disable_env_checker=True, **settings)
+            return maker(**settings)
+        except Exception as error:
+            what = f"variant {variant}" if variant else "make"
+            raise ValueError(
+                f"{self.name}: {what}: the environment could not be made{raised_at(error)}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    @property
+    def _environments(self) -> "_Environments":
+        """Those of this thread."""
+        found: _Environments = self._local.__dict__.setdefault("environments", _Environments())
+        return found
 
     def _environment(self, variant: str) -> Any:
         """The environment of this thread."""
-        known = self._local.__dict__.setdefault("environments", {})
+        known = self._environments.made
         if variant not in known:
             known[variant] = self.environment(variant)
         return known[variant]
+
+    def close(self) -> None:
+        """Close the environments that this thread has made; it makes others when they are needed."""
+        self._environments.close()
+
+    def check(self, variant: str = "", *, here: bool = False) -> None:
+        """Refuse an environment in which a program's return would mean nothing; see `leaps.gym.check`.
+
+        Once for each variant, before its first episodes are drawn. here: not in a worker process, where an
+        environment that crashes does no harm.
+        """
+        with self._memory.lock:
+            if variant in self._memory.checked:
+                return
+            workers = self._workers
+            try:
+                if workers > 1 and not here:
+                    check_elsewhere(self, variant, workers)
+                else:
+                    self.check_here(variant)
+            except NotSentError as error:
+                self._stay_here(error)
+                self.check_here(variant)
+            self._memory.checked.add(variant)
+
+    def check_here(self, variant: str) -> None:
+        """Check an environment in this process."""
+        check_environment(self, variant, self._environment(variant))
+
+    @property
+    def _workers(self) -> int:
+        """Processes that large batches are played in."""
+        return 1 if self._memory.stays_here else parallel.threads()
+
+    def _stay_here(self, why: NotSentError) -> None:
+        """Play in this process from now on."""
+        self._memory.stays_here = True
+        warnings.warn(
+            f"{self.name} can't be sent to worker processes, and is played in this one only, on one core: "
+            f"{why}. A task in a file, as FILE.py:NAME, need not be sent",
+            stacklevel=2,
+        )
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "GymTask":
         """Refuse changes behind the name: they are for tasks of Karel."""
@@ -205,9 +269,11 @@ class GymTask:
 
     def worlds(self, count: int, seed: int, size: Any = None, *, first: int = 0) -> Seeds:
         """Draw seeds. Seed `i` depends on the seed given and on `first + i` alone."""
+        variant = self.check_size(size)
+        self.check(variant, here=count == 1)  # not worth the start of workers
         start = scramble(np.uint64(seed))
         drawn = [int(scramble(start ^ np.uint64(number))) % SEEDS for number in range(first, first + count)]
-        return Seeds(np.array(drawn, np.int64), np.full(count, self.check_size(size)))
+        return Seeds(np.array(drawn, np.int64), np.full(count, variant))
 
     def states(self, size: Any = None) -> States | None:  # noqa: ARG002
         """None: an environment doesn't list its initial states."""
@@ -231,11 +297,15 @@ class GymTask:
         if (compiled.entry < 0).any():
             raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
         limit = self.horizon(episodes.size) if horizon is None else horizon
-        asked = _Asked(episodes, limit, needed, want_actions, want_used)
-        if parallel.threads() == 1 or compiled.count * episodes.count < WORTH_SHARING:
-            played = self._play_all(compiled, asked)
+        asked = Asked(episodes, limit, needed, want_actions, want_used)
+        if self._workers == 1 or compiled.count * episodes.count < WORTH_SHARING:
+            played = self.play_here(compiled, asked)
         else:
-            played = self._share(compiled, asked, parallel.threads())
+            try:
+                played = play_shared(self, compiled, asked, self._workers)
+            except NotSentError as error:
+                self._stay_here(error)
+                played = self.play_here(compiled, asked)
         return Rollouts(
             played.outcome,
             played.steps,
@@ -245,65 +315,19 @@ class GymTask:
             tried=None if needed is None else played.tried,
         )
 
-    def _share(self, compiled: Compiled, asked: "_Asked", workers: int) -> "_Played":
-        """Play parts of a batch in other processes: some of the programs each, or some of the episodes."""
-        import cloudpickle  # which Gymnasium needs
-        from joblib import Parallel, delayed
-
-        for module in imported_files():  # which other processes can't import by name
-            cloudpickle.register_pickle_by_value(module)
-        blob = cloudpickle.dumps(self)
-
-        def cut(count: int) -> list[NDArray[np.int64]]:
-            return np.array_split(np.arange(count), min(CHUNKS * workers, count))
-
-        # What a program has earned so far is for one process to say.
-        by_program = compiled.count >= workers or asked.needed is not None
-        if by_program:
-            jobs = [(compiled.take(part), asked) for part in cut(compiled.count)]
-        else:
-            episodes = asked.episodes
-            jobs = [(compiled, asked._replace(episodes=episodes.take(part))) for part in cut(episodes.count)]
-        parts = Parallel(workers)(delayed(_play_elsewhere)(blob, *job) for job in jobs)
-        if by_program:
-            return _Played(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-        beside = {
-            name: np.concatenate([getattr(part, name) for part in parts], axis=1)
-            for name in ("outcome", "steps", "returns", "actions")
-        }
-        used, tried = [part.used for part in parts], [part.tried for part in parts]
-        return _Played(**beside, used=np.any(used, axis=0), tried=np.sum(tried, axis=0))
-
-    def _play_all(self, compiled: Compiled, asked: "_Asked") -> "_Played":
-        """Play all episodes of some programs, one after the other."""
-        episodes, limit = asked.episodes, asked.horizon
-        shape = compiled.count, episodes.count
-        outcome, steps, returns = np.zeros(shape, np.uint8), np.zeros(shape, np.int32), np.zeros(shape)
-        actions = np.full((*shape, limit if asked.want_actions else 0), NO_ACTION, np.uint8)
-        used, tried = np.zeros(len(compiled.table), np.bool_), np.zeros(compiled.count, np.int64)
-        scene = GymScene(self, self._environment(episodes.size))
-        for program in range(compiled.count):
-            visits: set[tuple[int, int]] | None = set() if asked.want_used else None
-            stepper = Stepper(compiled, program, visits)
-            for number in range(episodes.count):
-                stepper.reset()
-                scene.begin(int(episodes.seeds[number]))
-                outcome[program, number] = _walk(stepper, scene, limit)
-                steps[program, number] = len(scene.done)
-                returns[program, number] = scene.worth()
-                if asked.want_actions:
-                    actions[program, number, : len(scene.done)] = scene.done
-                tried[program] += 1
-                if asked.needed is not None and returns[program].sum() < asked.needed[number]:
-                    break
-            if visits is not None:
-                used[compiled.first[program] + np.array(stepper.entries(visits), np.int64)] = True
-        return _Played(outcome, steps, returns, actions, used, tried)
+    def play_here(self, compiled: Compiled, asked: Asked) -> Played:
+        """Play a batch in this process."""
+        variant = asked.episodes.size
+        environment = self._environment(variant)
+        resets = self._environments.resets.setdefault(variant, Resets(environment))
+        return play_all(GymScene(self, environment, resets), compiled, asked)
 
     def course(self, program: Program, episodes: Seeds, *, horizon: int | None = None) -> Course:
         """Run a program from the first of these seeds, an action at a time, in an environment of its own."""
         limit = self.horizon(episodes.size) if horizon is None else horizon
-        scene = GymScene(self, self._shown(episodes.size))
+        environment = self._shown(episodes.size)
+        scene = GymScene(self, environment)
+        weakref.finalize(scene, environment.close)
         scene.begin(int(episodes.seeds[0]))
         return Course(program, scene, self.domain.language.actions, limit)
 
@@ -334,53 +358,40 @@ class GymTask:
         try:
             scene = Filmed(self, environment)
             scene.begin(int(episodes.seeds[0]))
-            _walk(Stepper(compiled), scene, self.horizon(episodes.size))
+            walk(Stepper(compiled), scene, self.horizon(episodes.size), whole=True)
         finally:
             environment.close()
-        frames[0].save(file, save_all=True, append_images=frames[1:], duration=40, loop=0)
+        film = BytesIO()
+        frames[0].save(film, "GIF", save_all=True, append_images=frames[1:], duration=40, loop=0)
+        write_atomically(file, film.getvalue())
 
 
-def _walk(stepper: Stepper, scene: GymScene, limit: int) -> Outcome:
-    """Let a program act until the episode is over, and say how it ended."""
-    while True:
-        operation = stepper.next(scene.look)
-        if operation >= HALT:
-            return Outcome.STUCK if operation == STUCK else Outcome.HALTED
-        if len(scene.done) == limit:
-            return Outcome.CUT_OFF
-        if (end := scene.act(operation)) is not None:
-            return end
+class _Environments:
+    """Environments by variant, which are closed when nobody needs them any more, or the process ends."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Any] = {}
+        self.resets: dict[str, Resets] = {}
+        weakref.finalize(self, _close, self.made)
+
+    def close(self) -> None:
+        self.resets.clear()
+        _close(self.made)
 
 
-class _Asked(NamedTuple):
-    """What is wanted of a batch."""
-
-    episodes: Seeds
-    horizon: int
-    needed: NDArray[np.float64] | None
-    want_actions: bool
-    want_used: bool
+def _close(environments: dict[str, Any]) -> None:
+    while environments:
+        _, environment = environments.popitem()
+        with suppress(Exception):  # it is of no use any more, and what matters has been done
+            environment.close()
 
 
-class _Played(NamedTuple):
-    """What came of some programs; see `Rollouts`."""
+class _Memory:
+    """What a task has found out in this process."""
 
-    outcome: NDArray[np.uint8]
-    steps: NDArray[np.int32]
-    returns: NDArray[np.float64]
-    actions: NDArray[np.uint8]
-    used: NDArray[np.bool_]
-    tried: NDArray[np.int64]
-
-
-_tasks: dict[str, GymTask] = {}
-"""those that this process has played, by the digest of how they were sent: their environments are kept"""
-
-
-def _play_elsewhere(blob: bytes, compiled: Compiled, asked: _Asked) -> _Played:
-    import cloudpickle
-
-    digest = hashlib.sha256(blob).hexdigest()
-    if digest not in _tasks:
-        _tasks[digest] = cloudpickle.loads(blob)
-    return _tasks[digest]._play_all(compiled, asked)
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.checked: set[str] = set()
+        """variants whose environment keeps the rules"""
+        self.stays_here = False
+        """whether other processes can't have the task"""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from leaps import __version__
 from leaps.base.files import write_atomically
+from leaps.base.user_code import digest_of, split_name
 from leaps.search.objective import Objective
 from leaps.search.run import Round, Run
 from leaps.search.search import State
@@ -86,19 +87,38 @@ class Checkpoints:
         name = hashlib.sha256(settings.encode()).hexdigest()[:8]
         self.run, self.file = run, folder / f"unfinished-{name}.json"
         self._due = time.monotonic()
+        names = {run.config.task, run.config.method}
+        self._files = {name: digest_of(name) for name in sorted(names) if split_name(name) is not None}
+        """the user's own, and what each was when the search began"""
 
     def resume(self) -> bool:
-        """Go on from the folder's checkpoint; False if there is none of this very search."""
+        """Go on from the folder's checkpoint; False if there is none of this very search.
+
+        A `ValueError` if the task or the method was edited since: its scores don't hold any more.
+        """
         try:
             said = json.loads(self.file.read_bytes())
             expected = (FORMAT, __version__, self.run.config.plain())
             if (said["format"], said["version"], said["config"]) != expected:
                 return False
             state = said["state"]
-        except (OSError, ValueError, KeyError, TypeError):  # none, or half of one: it was of no use anyway
-            return False
+            files, tokens = said.get("files", {}), said.get("tokens")  # older ones have neither
+            edited = [name for name, digest in self._files.items() if files.get(name, digest) != digest]
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return False  # none, or half of one: it was of no use anyway
+        if edited or tokens not in (None, self._tokens):
+            what = edited[0].rpartition(":")[0] if edited else "the task's actions or perceptions"
+            raise ValueError(
+                f"{what} changed since this search was interrupted, so its scores may not hold any more. "
+                f"Undo the change to go on with it, or delete {self.file} to search from the beginning"
+            )
         restore(self.run, state)
         return True
+
+    @property
+    def _tokens(self) -> list[str]:
+        """The words that the programs in a state are written in, by their numbers."""
+        return list(self.run.domain.language.tokens)
 
     def __call__(self, step: Round) -> None:  # noqa: ARG002
         if time.monotonic() >= self._due and can_be_saved(self.run):
@@ -110,6 +130,8 @@ class Checkpoints:
             "format": FORMAT,
             "version": __version__,
             "config": self.run.config.plain(),
+            "files": self._files,
+            "tokens": self._tokens,
             "state": state_of(self.run),
         }
         write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())

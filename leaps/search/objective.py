@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.domain import Episodes, Rollouts, Task
-from leaps.dsl.compiler import Compiled
+from leaps.dsl.compiler import TOO_MUCH, Compiled
 from leaps.dsl.same import do_the_same
 
 DROPPED = -np.inf
-"""the score of a program that was given up in a race: worse than any return"""
+"""the score of a program that was given up in a race, or asks about too much to be run: worse than any
+return"""
 NEARLY = 1e-9
 """less than the best return by which a mean counts as perfect: sums of floats are not exact"""
 STEPS_WORTH_A_THREAD = 10_000
@@ -75,6 +76,12 @@ class Objective:
 
     def _returns(self, compiled: Compiled, worlds: Episodes | None = None) -> NDArray[np.float64]:
         batches = self.batches if worlds is None else (worlds,)
+        runnable = compiled.entry != TOO_MUCH
+        if not runnable.all():
+            earned = np.full((compiled.count, sum(batch.count for batch in batches)), DROPPED)
+            if runnable.any():
+                earned[runnable] = self._returns(compiled.take(np.flatnonzero(runnable)), worlds)
+            return earned
         returns = [self._run(compiled, batch).returns for batch in batches]
         return np.concatenate(returns, axis=1)  # type: ignore[arg-type]
 
@@ -139,6 +146,18 @@ class Objective:
         compiled = self.task.compile(tokens)
         if incumbent is None or compiled.limit:
             return np.asarray(self._returns(compiled).mean(axis=1))
+        runnable = np.flatnonzero(compiled.entry != TOO_MUCH)
+        if len(runnable) == len(tokens):
+            return self._raced(tokens, compiled, incumbent)
+        scores = np.full(len(tokens), DROPPED)
+        if len(runnable):
+            scores[runnable] = self._raced(tokens[runnable], compiled.take(runnable), incumbent)
+        return scores
+
+    def _raced(
+        self, tokens: NDArray[np.uint8], compiled: Compiled, incumbent: NDArray[np.uint8]
+    ) -> NDArray[np.float64]:
+        """[n] scores of programs that have to hold their own against the incumbent."""
         known = self._about(incumbent)
         self._known = {incumbent.tobytes(): known}
         expected = float(known.returns.mean())

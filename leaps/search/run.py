@@ -70,6 +70,8 @@ class Run:
         first, *others = (self.task.worlds(count, SEARCH_SEEDS + config.seed, size) for size in self.sizes)
         self.objective = Objective(self.task, first, tuple(others))
         self.origin = None if config.origin is None else self.domain.read(self.domain.parse(config.origin))
+        if config.origin is not None:
+            self.task.compile(config.origin)  # says if it asks about too much
         self.search = self.method.build(
             Setting(
                 self.domain,

@@ -58,6 +58,12 @@ class Solution:
         lowest = [judged.lowest for judged in self.judged] if counts else []
         return min([self.unseen_return, *self.elsewhere.values(), *lowest]) >= perfect(self.task)
 
+    @property
+    def privileged(self) -> list[str]:
+        """The perceptions of the program that need more than a policy observes."""
+        domain = self.task.domain
+        return domain.privileged_in(domain.parse(self.program))
+
     def summary(self) -> dict[str, Any]:
         return {
             "task": self.config.task,
@@ -79,6 +85,7 @@ class Solution:
             "worlds": self.worlds,
             "config": self.config.plain(),
             "history": self.history,
+            **({"privileged": self.privileged} if self.task.domain.privileged else {}),
         }
 
 

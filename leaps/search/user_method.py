@@ -134,7 +134,7 @@ class UserSearch:
                 name, f"expected a list of program texts, or token ids uint8[programs, length], found {seen}"
             )
         legal = np.asarray((found < len(self.domain.language.tokens)).all(axis=1))
-        legal[legal] = self.domain.compile(found[legal]).entry >= 0
+        legal[legal] = self.domain.compile(found[legal]).entry != -1
         if not legal.all():
             row = int(np.argmin(legal))
             self._wrong(name, f"row {row} of {len(found)} is not a program: {found[row].tolist()}")
@@ -163,7 +163,7 @@ class UserSearch:
             tokens = self.domain.read(text)
         except ValueError as error:
             self._wrong(name, f"not a program: {error}")
-        if len(tokens) == 0 or self.domain.compile(tokens[None]).entry[0] < 0:
+        if len(tokens) == 0 or self.domain.compile(tokens[None]).entry[0] == -1:
             self._wrong(name, f"not a program: {text!r}")
         return tokens
 

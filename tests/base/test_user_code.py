@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import leaps
-from leaps.base.user_code import what_is_wrong
+from leaps.base.user_code import import_content, what_is_wrong, where_defined
 from leaps.evaluate import evaluate
 from leaps.tasks import get
 from tests.karel.tasks.corridor import SOLUTION, corridor_in, edit
@@ -62,7 +62,22 @@ def test_a_file_may_import_its_neighbours(corridor: Path) -> None:
     source = corridor.read_text().replace("size=(4, 12)", "size=(HEIGHT, 12)")
     corridor.write_text(f"from corridor_settings import HEIGHT\n{source}")
     assert get(f"{corridor}:CORRIDOR").size == (5, 12)
-    assert sys.path == path
+    assert sys.path == [*path, str(corridor.parent)]
+
+
+def test_a_file_may_import_its_neighbours_later(corridor: Path) -> None:
+    written(corridor.parent, "HEIGHT = 6\n", "later_settings.py")
+    edit(
+        corridor,
+        "CORRIDOR =",
+        "def height():\n    import later_settings as s\n    return s.HEIGHT\n\nCORRIDOR =",
+    )
+    task = get(f"{corridor}:CORRIDOR")
+    assert sys.modules[str(corridor)].height() == 6
+    assert where_defined(task) == (str(corridor), corridor.read_bytes(), "CORRIDOR")
+    assert where_defined(object()) is None
+    found = import_content(str(corridor), corridor.read_bytes())
+    assert found.CORRIDOR is task
 
 
 def test_a_share_of_the_configurations_can_be_asked_for(tmp_path: Path) -> None:

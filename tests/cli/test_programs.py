@@ -276,7 +276,10 @@ def test_a_wrong_program_is_pointed_at(leaps: Leaps, program: str, said: str) ->
     [
         (["run", MAZE, "--task", "topoff"], "unknown task 'topoff'; did you mean 'top-off'?"),
         (["run", MAZE, "--task", "maze", "--size", "3x3"], "maze needs at least 5x5 cells"),
-        (["run", MAZE, "--task", "maze", "--size", "big"], "expected HEIGHTxWIDTH such as 8x8, found 'big'"),
+        (
+            ["run", MAZE, "--task", "maze", "--size", "big"],
+            "--size: maze: expected height and width",
+        ),
         (["run", MAZE, "--task", "maze", "--size", "8x99999"], "at most 1000 cells a side"),
         (["run", MAZE, "--task", "clean-house", "--size", "20x20"], "one fixed flat of 14x22"),
         (["run", MAZE, "--task", "maze", "--episodes", "0"], "greater than or equal to 1"),

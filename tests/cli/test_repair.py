@@ -82,7 +82,7 @@ def test_a_perfect_program_stays_as_it_is(leaps: Leaps) -> None:
         (["-e", "DEF run m( fly m)", "-t", "maze"], "fly"),
         (["-t", "maze"], "expected a program"),
         (["-e", CORNER, "-t", "maze", "--out", "no/such/folder/x.karel"], "there is no folder"),
-        (["-e", CORNER, "-t", "maze", "--size", "8"], "expected HEIGHTxWIDTH"),
+        (["-e", CORNER, "-t", "maze", "--size", "8"], "--size: maze: expected height and width"),
         (["-e", CORNER], "Missing option '--task'"),
     ],
 )

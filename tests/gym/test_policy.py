@@ -115,3 +115,22 @@ def test_perceptions_get_single_observations_of_dictionaries() -> None:
     policy._space = spaces.Dict({"now": spaces.Box(0, 1, (2,), np.float32)})
     assert policy.predict({"now": ON})[0] == 1
     assert policy.predict({"now": np.stack([ON, OFF])})[0].tolist() == [1, 0]
+
+
+def test_a_perception_has_to_say_true_or_false_here_too() -> None:
+    def how_bright(seen: Any) -> float:
+        return float(seen[1])
+
+    policy = ProgramPolicy(
+        SEEING, GymTask(**fields_of(CORRIDOR) | {"perceptions": {"lightIsOn": how_bright}})
+    )
+    message = (
+        r"corridor: perception lightIsOn \(.*test_policy.py, line \d+\): expected True or False, found 1.0"
+    )
+    with pytest.raises(ValueError, match=message):
+        policy.act(ON)
+
+
+def fields_of(task: GymTask) -> dict[str, Any]:
+    names = ("name", "make", "actions", "steps")
+    return {name: getattr(task, name) for name in names}

@@ -149,3 +149,53 @@ def test_a_checkpoint_is_written_now_and_then_and_goes_in_the_end(
     checkpoints.remove()
     assert not list(tmp_path.iterdir())
     checkpoints.remove()  # there may be none
+
+
+def test_one_without_digests_is_read(tmp_path: Path) -> None:
+    """As those that were written before there were any."""
+    config = SolveConfig("four-corner", seed=3, budget=2000)
+    put_aside(config, 4, tmp_path)
+    file = Checkpoints(Run(config), tmp_path).file
+    said = json.loads(file.read_text())
+    assert said.pop("files") == {}
+    assert said.pop("tokens")[:3] == ["DEF", "run", "m("]
+    file.write_text(json.dumps(said))
+    again = Run(config)
+    assert Checkpoints(again, tmp_path).resume()
+    assert_same(work(again), work(Run(config)))
+
+
+def test_one_in_other_words_is_refused(tmp_path: Path) -> None:
+    config = SolveConfig("four-corner", seed=3, budget=2000)
+    put_aside(config, 4, tmp_path)
+    file = Checkpoints(Run(config), tmp_path).file
+    said = json.loads(file.read_text())
+    said["tokens"][4:6] = said["tokens"][5:3:-1]
+    file.write_text(json.dumps(said))
+    run = Run(config)
+    with pytest.raises(ValueError, match=r"the task's actions or perceptions changed .* or delete .*json"):
+        Checkpoints(run, tmp_path).resume()
+    assert run.objective.evaluations == 0
+
+
+@pytest.mark.parametrize("edited", ["task", "method"])
+def test_one_of_a_file_that_was_edited_is_refused(edited: str, tmp_path: Path) -> None:
+    task, method = tmp_path / "task.py", tmp_path / "method.py"
+    task.write_text("from leaps.karel.tasks.maze import MAZE\n")
+    method.write_text(
+        "from leaps.search.methods import get_method\n\n\n"
+        "def my_search(setting):\n    return get_method('hc').build(setting)\n"
+    )
+    config = SolveConfig(f"{task}:MAZE", f"{method}:my_search", 3, budget=200)
+    run = Run(config)
+    run.step()
+    Checkpoints(run, tmp_path).write()
+    file = tmp_path / f"{edited}.py"
+    before = file.read_text()
+    file.write_text(f"{before}\n")
+    again = Run(config)
+    with pytest.raises(ValueError, match=rf"{edited}.py changed since this search was interrupted"):
+        Checkpoints(again, tmp_path).resume()
+    assert again.objective.evaluations == 0
+    file.write_text(before)
+    assert Checkpoints(Run(config), tmp_path).resume()

@@ -1,21 +1,26 @@
 """What a search is told: mean returns on its own worlds, exact for all that hold their own in a race."""
 
-from functools import cache
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import Env, spaces
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from leaps.base.randomness import Stream, below
 from leaps.domain import Outcome
+from leaps.dsl.compiler import MOST_ASKED
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.sample import sample_programs
 from leaps.evaluate import evaluate
+from leaps.gym import GymTask
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, KAREL, LANGUAGE, PROGRAMS, World, Worlds, clear, place_karel
 from leaps.search.objective import DROPPED, FIRST_LAP, Objective
+from leaps.search.solve import Run, SolveConfig
 from leaps.tasks import get
 from tests.strategies import same
 
@@ -352,6 +357,83 @@ def test_a_rival_is_run_again_on_more_worlds() -> None:
     tried.add(at_column(*[1] * 40))
     assert tried.scores(incumbent, incumbent[0]).tolist() == [0.5]
     assert tried.rollouts - before == 80
+
+
+# Programs that ask about too much
+
+
+class Paid(Env[Any, Any]):
+    """Many perceptions, and a reward for one of two actions."""
+
+    def __init__(self) -> None:
+        self.observation_space = spaces.Box(0, 1, (20,), np.float64)
+        self.action_space = spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed, options=options)
+        return self.np_random.random(20), {}
+
+    def step(self, action: int) -> Any:
+        return self.np_random.random(20), float(action), False, False, {}
+
+
+def is_large(number: int, seen: Any) -> bool:
+    return bool(seen[number] > 0.5)
+
+
+MANY = GymTask(
+    "many",
+    make=Paid,
+    actions={"rest": 0, "earn": 1},
+    perceptions={f"p{number}": partial(is_large, number) for number in range(20)},
+    steps=5,
+)
+
+
+def asking(count: int) -> NDArray[np.uint8]:
+    """A program that asks about so many perceptions, then earns."""
+    questions = " ".join(f"IF c( p{number} c) i( rest i)" for number in range(count))
+    program = MANY.domain.read(f"DEF run m( {questions} earn earn m)")
+    return np.asarray(MANY.domain.language.batch([program], 200)[0])
+
+
+def test_a_program_that_asks_about_too_much_scores_as_the_worst() -> None:
+    tried = Objective(MANY, MANY.worlds(3, 0))
+    few, many = asking(2), asking(MOST_ASKED + 1)
+    batch = np.stack([many, few, many, asking(MOST_ASKED)])
+    scores = tried.scores(batch)
+    assert (scores == DROPPED).tolist() == [True, False, True, False]
+    assert tried.evaluations == 4
+    raced = tried.scores(batch, incumbent=asking(0))
+    assert (raced == DROPPED)[[0, 2]].all()
+    assert raced[1] == scores[1]
+    assert tried.scores(many[None], incumbent=few).tolist() == [DROPPED]
+    assert tried.scores(np.stack([many, many])).tolist() == [DROPPED] * 2
+    returns = tried.returns(batch)
+    assert (returns[[0, 2]] == DROPPED).all()
+    np.testing.assert_array_equal(returns[1], tried.returns(few[None])[0])
+
+
+@pytest.mark.parametrize("method", ["ladder", "hc", "cebs", "random-8"])
+def test_a_search_goes_on_whatever_is_dropped(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = Objective.scores
+
+    def some_dropped(self: Objective, programs: NDArray[np.uint8], *rest: Any) -> NDArray[np.float64]:
+        found = scores(self, programs, *rest)
+        found[(programs.sum(axis=1) % 3 == 0)] = DROPPED
+        return found
+
+    monkeypatch.setattr(Objective, "scores", some_dropped)
+    run = Run(SolveConfig("harvester", method, seed=0, worlds=8, budget=700))
+    while not run.finished:
+        run.step()
+    assert run.best is not None
+    assert np.isfinite(run.best[0])
+
+
+def test_a_program_to_repair_must_not_ask_about_too_much() -> None:
+    with pytest.raises(ValueError, match="program 0 asks about too many perceptions; expected at most 16"):
+        Run(SolveConfig("many", origin=MANY.domain.text(asking(17))), MANY)
 
 
 # Refusals

@@ -218,7 +218,10 @@ class KarelTask:
         if size is None:
             return self.size
         if isinstance(size, str) or len(size) != 2:
-            raise ValueError(f"{self.name}: expected height and width such as (8, 8), found {size!r}")
+            raise ValueError(
+                f"{self.name}: expected height and width, such as 8x8 on the command line or (8, 8) in "
+                f"Python, found {size!r}"
+            )
         height, width = size
         if not self.resizable and (height, width) != self.size:
             raise ValueError(
