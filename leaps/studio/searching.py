@@ -18,8 +18,8 @@ import numpy as np
 
 from leaps.base import parallel
 from leaps.base.user_code import what_is_wrong
-from leaps.dsl.text import parse, to_indented
-from leaps.karel.world import LANGUAGE
+from leaps.domain import Domain
+from leaps.dsl.text import to_indented
 from leaps.studio.requests import RequestError, SearchRequest, fitting
 from leaps.tasks import get
 
@@ -64,10 +64,17 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
     torch.set_num_threads(1)
     run = Run(
         SolveConfig(
-            request.task, request.method, request.seed, request.budget, request.size, also=request.also
+            request.task,
+            request.method,
+            request.seed,
+            request.budget,
+            request.size,
+            worlds=request.worlds,
+            also=request.also,
         )
     )
-    teller = Teller(plane)
+    domain = get(request.task).domain
+    teller = Teller(domain, plane if request.mapped else None)
     begin = told = time.monotonic()
     while not run.finished and time.monotonic() - begin < LONGEST:
         step = run.step()
@@ -76,7 +83,7 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
             connection.send(("step", teller.tell(step)))
     solution = run.result(interrupted=not run.finished)
     return {
-        "program": indented(solution.program),
+        "program": indented(domain, solution.program),
         "return": solution.unseen_return,
         "elsewhere": solution.elsewhere,
         "search_return": solution.search_return,
@@ -86,21 +93,21 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
     }
 
 
-def indented(line: str) -> str:
-    return to_indented(parse(line, LANGUAGE))
+def indented(domain: Domain, line: str) -> str:
+    return to_indented(domain.parse(line))
 
 
 class Teller:
     """Put the steps of a search into plain words and numbers."""
 
-    def __init__(self, plane: "Plane | None") -> None:
-        self.plane = plane
+    def __init__(self, domain: Domain, plane: "Plane | None") -> None:
+        self.domain, self.plane = domain, plane
         self.program: str | None = None
         self.population: list[list[float]] = []
         self.placed = -math.inf
 
     def tell(self, step: "Step") -> dict[str, Any]:
-        program = " ".join(LANGUAGE.decode(step.program))
+        program = self.domain.text(step.program)
         told = {
             "round": step.round,
             "evaluations": step.evaluations,
@@ -114,7 +121,7 @@ class Teller:
         }
         if program != self.program:
             self.program = program
-            told["program"] = indented(program)
+            told["program"] = indented(self.domain, program)
         return told
 
     def place(self, step: "Step") -> list[list[float]]:
