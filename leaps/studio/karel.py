@@ -93,6 +93,7 @@ class KarelTrace:
         changes = recording.changes[recording.changes[:, 0] < shown]
         row, column, heading = self.world.place
         return {
+            "perceptions": list(LANGUAGE.perceptions),
             "world": {"rows": self.world.rows(), "karel": [row, column, heading]},
             "exits": np.argwhere(self.world.ground == EXIT).tolist(),
             "statements": describe(self.reading),

@@ -6,16 +6,23 @@ from typing import Any
 
 from leaps.domain import Task
 from leaps.dsl.language import Language
-from leaps.dsl.syntax import If, IfElse, Program, While, walk
+from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
 from leaps.karel.tasks import HARD, PAPER, KarelTask
 from leaps.studio.completion import kinds_of
 from leaps.studio.programs import start_of, title_of
 from leaps.studio.requests import METHODS, methods_for
+from leaps.tasks import shipped
 
 OFFERED = {**PAPER, **HARD}
-"""the tasks that are always listed; any other is listed if the studio is opened with it"""
+"""the tasks of Karel that are always listed; any other is listed if the studio is opened with it"""
 STEP_COST = 500
 """steps of Karel, which are compiled, that take as long as one step of an environment"""
+
+
+def offered() -> dict[str, Task]:
+    """The tasks that are always listed: Karel's, and all environments that ship."""
+    known = shipped()
+    return OFFERED | {name: task for name, task in known.items() if not isinstance(task, KarelTask)}
 
 
 def step_cost(task: Task) -> int:
@@ -52,7 +59,7 @@ def describe_tasks(tasks: Mapping[str, Task], own: Mapping[str, Task]) -> dict[s
 
     def described() -> Iterator[dict[str, Any]]:
         for name, task in tasks.items():
-            yield describe_task(name, task, group_of(name), number_of(task.domain.language))
+            yield describe_task(name, task, group_of(name, task), number_of(task.domain.language))
         for name, task in own.items():
             yield describe_task(name, task, "Your own", number_of(task.domain.language))
 
@@ -98,9 +105,17 @@ def describe_language(language: Language) -> dict[str, Any]:
     }
 
 
-def group_of(name: str) -> str:
+def group_of(name: str, task: Task) -> str:
     """The heading that a task that ships is listed under."""
+    if not isinstance(task, KarelTask):
+        return "Environments"
     return "Tasks of the paper" if name in PAPER else "Harder tasks" if name in HARD else "Other tasks"
+
+
+def kinds_beyond(language: Language, program: Program, base: Language) -> dict[str, str]:
+    """The words of a program that are not in the language as the page knows it, each with its kind."""
+    kinds = kinds_of(language)
+    return {word: kinds[word] for word in tokens_of(program) if word not in base.ids}
 
 
 def summary_of(task: Task) -> str:

@@ -15,9 +15,10 @@ from typing import Any
 from leaps.base.user_code import what_is_wrong
 from leaps.domain import LIMIT, SHARE, Size, Task
 from leaps.dsl.language import Language
+from leaps.dsl.text import words
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE, World
-from leaps.tasks import full_name, named
+from leaps.tasks import full_name, named, shipped
 
 BODY = 64 * 1024
 """bytes of the longest request"""
@@ -123,9 +124,13 @@ class Fields:
     def task(self) -> Task:
         return find_task(self.text("task"), self.own)
 
-    def language(self) -> Language:
+    def task_for(self, *programs: str) -> Task:
+        """The task that is asked for, with the words of these programs in its language."""
+        return with_words(self.task(), *programs)
+
+    def language(self, *programs: str) -> Language:
         """Return the language of the task; Karel's if no task is given."""
-        return self.task().domain.language if self.has("task") else LANGUAGE
+        return self.task_for(*programs).domain.language if self.has("task") else LANGUAGE
 
     def full_task_name(self) -> str:
         """The task's name as another process can call it, which imports the file of one's own itself."""
@@ -213,10 +218,32 @@ def find_task(name: str, own: Mapping[str, str] | None = None) -> Task:
     return task
 
 
+def with_words(task: Task, *programs: str) -> Task:
+    """The task whose language has the words of these programs, where a task's language can have others.
+
+    In tasks that compare numbers with constants, each program brings its own constants.
+    """
+    fitting = getattr(task, "fitting", None)
+    if fitting is None:
+        return task
+    try:
+        found: Task = fitting({word.text for program in programs for word in words(program)})
+    except ValueError as error:
+        raise RequestError(f"program: {error}") from None
+    return found
+
+
 def mistake(error: Exception, name: str, own: Mapping[str, str]) -> str | None:
-    """The message for an error that a task of one's own raised; None if the task of that name ships."""
+    """The message for an error that a task of one's own raised, or an environment; None for other tasks."""
     plain = re.split(f"[{SHARE}{LIMIT}]", name)[0]
-    return what_is_wrong(error, own.get(plain, ""))
+    if plain in own:
+        return what_is_wrong(error, own[plain])
+    task = shipped().get(plain)
+    if task is None or isinstance(task, KarelTask):
+        return None
+    # What an environment lacks, such as a package that it draws with.
+    foreign = type(error).__module__.startswith("gymnasium")
+    return str(error) if foreign or isinstance(error, ValueError | ImportError) else None
 
 
 def check_horizon(task: Task, size: Size, what: str) -> None:

@@ -4,7 +4,7 @@ from leaps.domain import Task
 from leaps.dsl.syntax import Program
 from leaps.karel.tasks import KarelTask
 from leaps.studio.karel import KarelTrace
-from leaps.studio.requests import WORLDS, Fields, RequestError, playable
+from leaps.studio.requests import WORLDS, Fields, RequestError, playable, with_words
 from leaps.studio.spans import Reading, read
 from leaps.studio.tracing import Trace
 
@@ -40,7 +40,8 @@ def rollouts_of(fields: Fields, most: int) -> list[Rollout]:
 
 def program_of(fields: Fields) -> Reading:
     """Read the program of a request, which must be one."""
-    reading = read(fields.text("program"), fields.language())
+    text = fields.text("program")
+    reading = read(text, fields.language(text))
     assert isinstance(reading.program, Program)
     return reading
 
@@ -50,4 +51,4 @@ def numbered(reading: Reading, task: Task, fields: Fields, index: int) -> Rollou
     size, seed = fields.size(task), fields.seed()
     if isinstance(task, KarelTask):
         return KarelTrace(reading, task, task.worlds(1, seed, size, first=index).world(0))
-    return Trace(reading, task, size, seed, index)
+    return Trace(reading, with_words(task, reading.source.text), size, seed, index)

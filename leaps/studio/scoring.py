@@ -10,7 +10,7 @@ import numpy as np
 from leaps.domain import Outcome, Size, Task
 from leaps.dsl.edit import edit_distance
 from leaps.evaluate import Evaluation, evaluate
-from leaps.studio.offer import privileged_of, step_cost
+from leaps.studio.offer import kinds_beyond, privileged_of, step_cost
 from leaps.studio.requests import EPISODES, Fields
 from leaps.studio.spans import Reading, read
 from leaps.studio.tracing import OUTCOMES
@@ -32,6 +32,8 @@ class Scoring:
     reading: Reading
     original: Reading | None
     task: Task
+    words: dict[str, str]
+    """of the program, each with its kind, beyond those of the task as it is described"""
     size: Size
     seed: int
     asked: int
@@ -39,12 +41,16 @@ class Scoring:
     @staticmethod
     def of(fields: Fields) -> "Scoring":
         """Check a request."""
-        task = fields.task()
+        text = fields.text("program")
+        original = fields.text("original") if fields.has("original") else None
+        task = fields.task_for(text, original or "")
         language = task.domain.language
+        reading = read(text, language)
         return Scoring(
-            read(fields.text("program"), language),
-            read(fields.text("original"), language) if fields.has("original") else None,
+            reading,
+            None if original is None else read(original, language),
             task,
+            {} if reading.tree is None else kinds_beyond(language, reading.tree, fields.language()),
             fields.size(task),
             fields.seed(),
             fields.integer("episodes", 1, EPISODES, DEFAULT_EPISODES),
@@ -96,6 +102,7 @@ class Scoring:
             "outcomes": [OUTCOMES[Outcome(code)] for code in outcomes.tolist()],
             "worst": int(returns.argmin()),
             "tokens": self.reading.tokens,
+            "words": self.words,
             "privileged": privileged_of(self.task, self.reading.tree),
         }
         if self.original is not None and self.original.tree is not None:

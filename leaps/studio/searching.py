@@ -19,7 +19,9 @@ import numpy as np
 from leaps.base import parallel
 from leaps.base.user_code import what_is_wrong
 from leaps.domain import Domain
+from leaps.dsl.language import Language
 from leaps.dsl.text import to_indented
+from leaps.studio.offer import kinds_beyond
 from leaps.studio.requests import RequestError, SearchRequest, fitting
 from leaps.tasks import get
 
@@ -39,6 +41,8 @@ POPULATION = 64
 """programs asked about that are shown on the map"""
 
 Event = tuple[str, dict[str, Any]]
+LAST = ("end", "problem")
+"""the events that nothing follows"""
 
 
 def search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> None:
@@ -73,17 +77,17 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
             also=request.also,
         )
     )
-    domain = get(request.task).domain
-    teller = Teller(domain, plane if request.mapped else None)
+    teller = Teller(plane if request.mapped else None, get(request.task).domain.language)
     begin = told = time.monotonic()
     while not run.finished and time.monotonic() - begin < LONGEST:
         step = run.step()
         if time.monotonic() - told >= BETWEEN_EVENTS or run.finished or step.round == 1:
             told = time.monotonic()
-            connection.send(("step", teller.tell(step)))
+            connection.send(("step", teller.tell(step, run.domain)))
+    connection.send(("judging", {}))  # on unseen worlds, which takes a while where rollouts are slow
     solution = run.result(interrupted=not run.finished)
     return {
-        "program": indented(domain, solution.program),
+        **teller.program_of(solution.task.domain, solution.program),
         "return": solution.unseen_return,
         "elsewhere": solution.elsewhere,
         "search_return": solution.search_return,
@@ -93,21 +97,19 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
     }
 
 
-def indented(domain: Domain, line: str) -> str:
-    return to_indented(domain.parse(line))
-
-
 class Teller:
     """Put the steps of a search into plain words and numbers."""
 
-    def __init__(self, domain: Domain, plane: "Plane | None") -> None:
-        self.domain, self.plane = domain, plane
+    def __init__(self, plane: "Plane | None", known: Language) -> None:
+        """known: the language as the page knows it."""
+        self.plane, self.known = plane, known
         self.program: str | None = None
         self.population: list[list[float]] = []
         self.placed = -math.inf
 
-    def tell(self, step: "Step") -> dict[str, Any]:
-        program = self.domain.text(step.program)
+    def tell(self, step: "Step", domain: Domain) -> dict[str, Any]:
+        """domain: of the step's programs; a search may exchange words as it goes."""
+        program = domain.text(step.program)
         told = {
             "round": step.round,
             "evaluations": step.evaluations,
@@ -121,8 +123,16 @@ class Teller:
         }
         if program != self.program:
             self.program = program
-            told["program"] = indented(self.domain, program)
+            told |= self.program_of(domain, program)
         return told
+
+    def program_of(self, domain: Domain, line: str) -> dict[str, Any]:
+        """A program as people read it, and the kinds of its words that the page doesn't know."""
+        program = domain.parse(line)
+        return {
+            "program": to_indented(program),
+            "words": kinds_beyond(domain.language, program, self.known),
+        }
 
     def place(self, step: "Step") -> list[list[float]]:
         """Where the programs asked about are on the map: now, or a moment ago."""
@@ -188,7 +198,7 @@ class Searches:
                         yield "problem", {"error": "the search's process came to an unexpected end"}
                     return
                 yield event
-                if event[0] != "step":
+                if event[0] in LAST:
                     return
         finally:
             self.running.discard(process)

@@ -25,7 +25,7 @@ from leaps.studio.completion import complete
 from leaps.studio.guard import Guard
 from leaps.studio.karel import SHOWN
 from leaps.studio.lanes import CHEAP, Lanes
-from leaps.studio.offer import OFFERED, describe_tasks, step_cost
+from leaps.studio.offer import describe_tasks, offered, step_cost
 from leaps.studio.pages import pages
 from leaps.studio.programs import start_of
 from leaps.studio.requests import (
@@ -85,10 +85,11 @@ class Start:
 
     @property
     def offered(self) -> dict[str, Task]:
-        """The tasks that ship, of those that the page lists: the task to begin with is always among them."""
+        """The tasks that ship and that the page lists; the task to begin with is always among them."""
         plain = re.split(f"[{SHARE}{LIMIT}]", self.task)[0]
-        also = {} if plain in OFFERED or plain in self.own else {plain: named(plain)}
-        return {**OFFERED, **also}
+        known = offered()
+        also = {} if plain in known or plain in self.own else {plain: named(plain)}
+        return {**known, **also}
 
 
 class Studio:
@@ -118,7 +119,7 @@ class Studio:
             if self.stopping:
                 return
             fields = Fields({"task": name, "episodes": 1}, self.start.own)
-            with suppress(RequestError), fields.telling_mistakes():  # the first request for it will report it
+            with suppress(ValueError):  # the first request for it will report it
                 fields = replace(fields, values={**fields.values, "program": start_of(name, fields.task())})
                 Scoring.of(fields).answer()
                 rollout_of(fields).answer()
@@ -177,7 +178,7 @@ class Studio:
         cursor = fields.integer("cursor", 0, BODY) if fields.has("cursor") else None
 
         def work() -> bytes:
-            language = fields.language()
+            language = fields.language(text)
             reading = read(text, language)
             result = check(reading)
             if cursor is not None:

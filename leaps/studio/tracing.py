@@ -9,7 +9,6 @@ import math
 import time
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -36,8 +35,8 @@ FILM_PIXELS, PICTURE_PIXELS = 400, 640
 """along the longer side of a film and of a picture; larger ones are scaled down"""
 DIGITS = 6
 """decimals of the value after each step"""
-STATE = 240
-"""characters of a state as text"""
+STATE, LISTED = 240, 12
+"""characters of a state as text, and numbers of a list in it; of longer ones the length is told"""
 OUTCOMES = {outcome: outcome.name.lower().replace("_", "-") for outcome in Outcome}
 
 
@@ -63,15 +62,8 @@ class Trace:
     def episodes(self) -> Episodes:
         return self.task.worlds(1, self.seed, self.size, first=self.index)
 
-    @contextmanager
-    def course(self) -> Iterator[Course]:
-        """Run the program; leave the stage when done, if it is one that can be left."""
-        course = self.task.course(self.reading.program, self.episodes())
-        try:
-            yield course
-        finally:
-            if callable(close := getattr(course.stage, "close", None)):
-                close()
+    def course(self) -> Course:
+        return self.task.course(self.reading.program, self.episodes())
 
     def answer(self) -> dict[str, Any]:
         """Record the rollout."""
@@ -80,30 +72,31 @@ class Trace:
         statements: list[int] = []
         tests: list[tuple[int, int, int]] = []
         values: list[float] = []
-        with self.course() as course:
-            scene: Scene = course.stage
-            perceived, states = [perceptions_of(scene, self.reading.language)], [state_text(scene)]
-            steps = iter(course)
-            recording, over = True, False
-            for step in steps:
-                if recording:
-                    number = len(statements)
-                    statements.append(numbers[id(step.statement)])
-                    tests += [(number, numbers[id(test)], int(held)) for test, held in step.tests]
-                    values.append(round(self.worth(scene), DIGITS))
-                    perceived.append(perceptions_of(scene, self.reading.language))
-                    states.append(state_text(scene))
-                    recording = len(statements) < SHOWN and len(tests) < TESTS
-                if time.monotonic() > latest:
-                    break
-            else:
-                over = True
-            whole = over and course.steps == len(statements)
-            outcome = OUTCOMES[course.outcome] if over else None
-            final = [(numbers[id(test)], int(held)) for test, held in course.tests] if whole else []
-            earned = self.worth(scene) if over else None
-            total = course.steps
+        course = self.course()
+        scene: Scene = course.stage
+        perceived, states = [perceptions_of(scene, self.reading.language)], [state_text(scene)]
+        steps = iter(course)
+        recording, over = True, False
+        for step in steps:
+            if recording:
+                number = len(statements)
+                statements.append(numbers[id(step.statement)])
+                tests += [(number, numbers[id(test)], int(held)) for test, held in step.tests]
+                values.append(round(self.worth(scene), DIGITS))
+                perceived.append(perceptions_of(scene, self.reading.language))
+                states.append(state_text(scene))
+                recording = len(statements) < SHOWN and len(tests) < TESTS
+            if time.monotonic() > latest:
+                break
+        else:
+            over = True
+        whole = over and course.steps == len(statements)
+        outcome = OUTCOMES[course.outcome] if over else None
+        final = [(numbers[id(test)], int(held)) for test, held in course.tests] if whole else []
+        earned = self.worth(scene) if over else None
+        total = course.steps
         return {
+            "perceptions": list(self.reading.language.perceptions),
             "states": states,
             "statements": describe(self.reading),
             "steps": {
@@ -130,13 +123,13 @@ class Trace:
     def images(self, first: int, count: int) -> Iterator["Image"]:
         """Take pictures: before any step is 0. There are fewer if the rollout ends, or takes too long."""
         latest = time.monotonic() + SECONDS
-        with self.course() as course:
-            steps = iter(course)
-            for done in range(first + count):
-                if done >= first:
-                    yield course.stage.image().convert("RGB")
-                if next(steps, None) is None or time.monotonic() > latest:
-                    return
+        course = self.course()
+        steps = iter(course)
+        for done in range(first + count):
+            if done >= first:
+                yield course.stage.image().convert("RGB")
+            if next(steps, None) is None or time.monotonic() > latest:
+                return
 
     def pictures(self, first: int, count: int) -> dict[str, Any]:
         """Take pictures as PNG files, in base64."""
@@ -177,31 +170,34 @@ def perceptions_of(scene: Scene, language: Language) -> str:
 
 def state_text(scene: Scene) -> str:
     """Write a state in a line, cut off where it is long."""
-    text = ""
-    for part in _parts(scene.plain()):
-        text += part
-        if len(text) > STATE:
-            return text[:STATE].rstrip(", ") + "…"
-    return text
+    plain = scene.plain()
+    if len(plain) == 1:  # a name for the only thing there is says nothing
+        (plain,) = plain.values()
+    text = _text(plain)
+    return text if len(text) <= STATE else text[:STATE] + "…"
 
 
-def _parts(value: Any) -> Iterator[str]:
-    """Write plain data in pieces, so that nothing is written of an image but its first numbers."""
+def _text(value: Any) -> str:
+    """Write plain data; of an image or a long list only its shape."""
     if isinstance(value, dict):
-        for number, (name, inner) in enumerate(value.items()):
-            yield f"{', ' if number else ''}{name} "
-            yield from _parts(inner)
-    elif isinstance(value, list | tuple):
-        yield "["
-        for number, inner in enumerate(value):
-            if number:
-                yield ", "
-            yield from _parts(inner)
-        yield "]"
-    elif isinstance(value, float):
-        yield f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) < 1e4 else f"{value:.3g}"
-    else:
-        yield str(value)[: STATE + 1]
+        return ", ".join(f"{name} {_text(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        shape = _shape(value)
+        if len(shape) > 1 or len(value) > LISTED:
+            return f"{'×'.join(map(str, shape))} numbers"
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) < 1e4 else f"{value:.3g}"
+    return str(value)
+
+
+def _shape(value: Any) -> list[int]:
+    """The lengths of lists within lists, going by the first of each."""
+    lengths = []
+    while isinstance(value, list | tuple):
+        lengths.append(len(value))
+        value = value[0] if value else None
+    return lengths
 
 
 def describe(reading: Reading) -> list[dict[str, Any]]:

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from gymnasium.error import DependencyNotInstalled
 from hypothesis import given
 from hypothesis import strategies as st
 
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE, World
+from leaps.studio import requests
 from leaps.studio.requests import (
     BUDGET,
     SIDE,
@@ -17,9 +19,11 @@ from leaps.studio.requests import (
     RequestError,
     SearchRequest,
     find_task,
+    mistake,
     playable,
     read_json,
     read_search,
+    with_words,
 )
 from leaps.tasks import get
 from tests.gym.corridor import CORRIDOR, corridor, long
@@ -171,6 +175,14 @@ def test_only_who_asks_for_a_task_of_their_own_is_told_of_mistakes(corridor: Pat
         raise RequestError("no")
 
 
+def test_what_an_environment_that_ships_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "shipped", lambda: {"corridor": CORRIDOR})
+    assert mistake(ValueError("it needs MiniGrid"), "corridor~9", {}) == "it needs MiniGrid"
+    assert mistake(DependencyNotInstalled("no pygame"), "corridor", {}) == "no pygame"
+    assert mistake(IndexError("a mistake here"), "corridor", {}) is None
+    assert mistake(ValueError("a mistake here"), "maze", {}) is None
+
+
 def test_a_size_fits_its_task() -> None:
     maze = get("maze")
     assert Fields({}).size(maze) == (8, 8)
@@ -202,6 +214,21 @@ def test_rollouts_of_an_environment_are_bounded() -> None:
 def test_the_language_is_that_of_the_task_or_karels() -> None:
     assert Fields({}).language() is LANGUAGE
     assert Fields({"task": "corridor"}, OWN).language() == CORRIDOR.domain.language
+
+
+def test_a_task_may_take_words_from_programs() -> None:
+    class Wordy:
+        def fitting(self, words: Any) -> Any:
+            if "x>" in words:
+                raise ValueError("wordy: expected a number after x>")
+            return sorted(words)
+
+    wordy: Any = Wordy()
+    found: Any = with_words(wordy, "DEF run # x>1\n m(", "m(")
+    assert found == ["DEF", "m(", "run"]
+    with pytest.raises(RequestError, match="program: wordy: expected a number after x>"):
+        with_words(wordy, "x>")
+    assert with_words(get("maze"), "anything") is get("maze")
 
 
 def test_a_search_in_an_environment_names_variants_and_methods_without_a_space() -> None:

@@ -3,7 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { load, program, task } from "../document";
-import { decimals, Score } from "../score/Score";
+import { decimals } from "../score/numbers";
+import { Score } from "../score/Score";
 import { issue } from "../score/scoring";
 import { downloadJson } from "../share";
 import { about } from "../task";
