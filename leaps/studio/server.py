@@ -119,7 +119,7 @@ class Studio:
             if self.stopping:
                 return
             fields = Fields({"task": name, "episodes": 1}, self.start.own)
-            with suppress(ValueError):  # the first request for it will report it
+            with suppress(ValueError), fields.telling_mistakes():  # the first request will report it
                 fields = replace(fields, values={**fields.values, "program": start_of(name, fields.task())})
                 Scoring.of(fields).answer()
                 rollout_of(fields).answer()

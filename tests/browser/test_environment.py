@@ -106,15 +106,19 @@ def test_the_page_opens_with_the_task_in_its_own_words(cart: Visitor) -> None:
 
 def test_completion_offers_the_words_of_the_task(cart: Visitor) -> None:
     page = cart.open(link(LEFT, "cart-pole"))
-    put_cursor(page, 0, len("DEF run m( "))
-    page.keyboard.type("W")
-    page.keyboard.press("Control+Space")
-    expect(offered(page)).to_have_text(["WHILE"])
-    page.keyboard.press("Enter")
-    expect(offered(page)).to_have_text(["c("])
-    page.keyboard.press("Enter")
-    page.keyboard.press("Control+Space")
+    paste(page, "DEF run m( ")
+    page.keyboard.type("WH")
+    for word in ("WHILE", "c("):
+        expect(offered(page)).to_have_text([word])
+        page.wait_for_timeout(
+            150
+        )  # a list that has just opened takes no Enter, which may be meant for a line
+        page.keyboard.press("Enter")
     expect(offered(page)).to_have_text(["willBeRight", "willLeanRight", "not"])
+    page.keyboard.press("Escape")
+    paste(page, "DEF run m( ")
+    page.keyboard.press("Control+Space")
+    expect(offered(page)).to_have_text(["pushLeft", "pushRight", "IF", "IFELSE", "REPEAT", "WHILE"])
 
 
 def test_mistakes_are_marked_where_they_are(cart: Visitor) -> None:
@@ -124,7 +128,7 @@ def test_mistakes_are_marked_where_they_are(cart: Visitor) -> None:
     expect(page.locator(".cm-lintRange-error")).to_have_text("move")
     expect(page.locator(".cm-line .token-unknown")).to_have_text("move")
     paste(page, LEFT)
-    expect(page.get_by_test_id("issue")).to_contain_text("None. 6 tokens.")
+    expect(page.get_by_test_id("issue")).to_contain_text("None. 7 tokens.")
 
 
 def test_a_program_is_scored_on_as_many_episodes_as_wanted(cart: Visitor, cart_pole: Served) -> None:
@@ -145,11 +149,10 @@ def test_steps_are_shown_with_their_picture_reasons_and_value(cart: Visitor, car
     page = cart.open(link(BALANCE, "cart-pole"))
     told = cart_pole.ask("/api/rollout", program=BALANCE, task="cart-pole", index=0)
     wait_for_picture(page, 0, 0)
-    seen = {picture(page, "rollout-0")}
+    first = picture(page, "rollout-0")
     for step in range(1, 6):
         page.get_by_test_id("step-forward").click()
         wait_for_picture(page, 0, step)
-        seen.add(picture(page, "rollout-0"))
         statement = told["statements"][told["steps"]["statement"][step - 1]]
         expect(page.get_by_test_id("why-action")).to_have_text(statement["text"])
         expect(page.get_by_test_id("running")).to_have_text(statement["text"])
@@ -162,10 +165,10 @@ def test_steps_are_shown_with_their_picture_reasons_and_value(cart: Visitor, car
         assert page.locator(".tests li b").all_text_contents() == [
             "true" if held else "false" for held in looked
         ]
-    assert len(seen) == 6
-    enter_step = min(told["shown"], 400)
-    page.get_by_test_id("scrub").fill(str(enter_step))
-    wait_for_picture(page, 0, enter_step)
+    late = min(told["shown"], 300)
+    page.get_by_test_id("scrub").fill(str(late))
+    wait_for_picture(page, 0, late)
+    assert picture(page, "rollout-0") != first
 
 
 def test_few_pictures_are_fetched_and_only_where_one_looks(cart: Visitor) -> None:
@@ -311,7 +314,10 @@ def test_it_looks_right(cart: Visitor, room: Visitor, theme: str, device: str) -
     for visitor, name, program in ((cart, "cart-pole", BALANCE), (room, "rooms", TO_GOAL)):
         page = visitor.open(link(program, name), color_scheme=theme, **wide)
         page.get_by_test_id("scrub").fill("20")
-        wait_for_picture(page, 0, 20)
+        for place in range(4):
+            page.get_by_test_id(f"rollout-{place}").locator("canvas[data-picture='']").wait_for(
+                state="detached"
+            )
         for mode in ("program", "search", "study"):
             page.get_by_test_id(f"mode-{mode}").click()
             page.screenshot(path=OUT / f"{name}-{mode}-{device}-{theme}.png", full_page=True)

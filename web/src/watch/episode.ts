@@ -10,18 +10,19 @@ import { Recorded } from "./record";
 const KEPT = 12;
 const BUSY = 500; // milliseconds until a server that is busy, or away, is asked again
 
+/** of the last picture that came: that of the next ones, most likely */
+let lastShape = { height: 2, width: 3 };
+
 export class EpisodeRollout extends Recorded<EpisodeData> {
   /** counts up when pictures have come, or when it is known that none will */
   readonly arrived = signal(0);
   readonly problem = signal<string | null>(null);
-  height = 2;
-  width = 3;
-
   /** by their first step, those looked at last at the end */
   private readonly chunks = new Map<number, HTMLImageElement[]>();
   private wanted = 0;
   private asking = false;
   private left = false;
+  private shape = lastShape;
 
   constructor(
     data: EpisodeData,
@@ -29,6 +30,14 @@ export class EpisodeRollout extends Recorded<EpisodeData> {
     index?: number,
   ) {
     super(data, index);
+  }
+
+  get height(): number {
+    return this.shape.height;
+  }
+
+  get width(): number {
+    return this.shape.width;
   }
 
   /** The picture after so many steps, or the last before it that is here; what is missing is fetched. */
@@ -94,7 +103,7 @@ export class EpisodeRollout extends Recorded<EpisodeData> {
       this.chunks.set(first, images);
       if (this.chunks.size > KEPT) this.chunks.delete(this.chunks.keys().next().value!);
       const one = images[0];
-      if (one) [this.height, this.width] = [one.naturalHeight, one.naturalWidth];
+      if (one) this.shape = lastShape = { height: one.naturalHeight, width: one.naturalWidth };
     } catch (error) {
       if (error instanceof Away || (error instanceof Refusal && error.status === 503)) {
         await new Promise((done) => setTimeout(done, BUSY));
