@@ -93,7 +93,7 @@ def task_of(file: Path) -> str | None:
         found = json.loads(file.with_name(RESULT_FILE).read_bytes())["task"]
     except (OSError, ValueError, KeyError, TypeError):  # it is not in the folder of a search
         return None
-    return found if found in shipped() else None
+    return found if isinstance(found, str) and found in shipped() else None
 
 
 def read_text(file: Path) -> str:

@@ -63,9 +63,11 @@ function starts(): Start[] {
 
 function StudyStart() {
   const id = useId();
-  const chosen = useSignal(0);
-  const budget = useSignal<number>(BUDGETS[0]);
   const options = starts();
+  // The paper's programs come first, but they are of Karel.
+  const own = options.findIndex((option) => option.task === task.value?.name);
+  const chosen = useSignal(task.value?.drawn ? 0 : Math.max(own, 0));
+  const budget = useSignal<number>(BUDGETS[0]);
   return (
     <section class="panel study-head" aria-labelledby="study-title">
       <header class="panel-head">

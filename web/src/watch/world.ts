@@ -76,37 +76,36 @@ export class WorldRollout extends Recorded<WorldData> {
     return found;
   }
 
-  /** What an action did, in words. */
+  /** What an action did, in words: by what it changed, whatever it is called. */
   effectOf(step: number): string {
-    const { statements, steps } = this.data;
-    const action = statements[steps.statement[step]!]?.text;
-    const [row, column] = this.pose(step);
-    const [newRow, newColumn, heading] = this.pose(step + 1);
+    const [row, column, heading] = this.pose(step);
+    const [newRow, newColumn, newHeading] = this.pose(step + 1);
+    const went = row !== newRow || column !== newColumn;
+    const turned = (newHeading - heading + 4) % 4;
     const changes = this.changesOf(step);
-    const here = changes.find((change) => change.row === row && change.column === column);
-    const elsewhere = changes.filter((change) => change !== here || (action ?? "").startsWith("move")).length;
+    const here =
+      went || turned ? undefined : changes.find((change) => change.row === row && change.column === column);
+    const elsewhere = changes.length - (here ? 1 : 0);
     const also = elsewhere
       ? ` The task changed ${elsewhere === 1 ? "a cell" : `${elsewhere} cells`}, too.`
       : "";
     const count = (markers: number): string => (markers === 1 ? "1 marker" : `${markers} markers`);
-    switch (action) {
-      case "move":
-        if (row === newRow && column === newColumn)
-          return `A wall was ahead, so Karel turned around.${also}`;
-        return `Went ${HEADINGS[heading]} to row ${newRow}, column ${newColumn}.${also}`;
-      case "turnLeft":
-      case "turnRight":
-        return `Now faces ${HEADINGS[heading]}.${also}`;
-      case "pickMarker":
-        return here
-          ? `Picked one up: ${here.after ? count(here.after) : "none"} left here.${also}`
-          : `There was no marker to pick up.${also}`;
-      case "putMarker":
-        return here
-          ? `Put one down: ${count(here.after)} here now.${also}`
-          : `No room: the cell is full.${also}`;
-      default:
-        return also.trim();
-    }
+    if (went) return `Went ${HEADINGS[newHeading]} to row ${newRow}, column ${newColumn}.${also}`;
+    if (turned === 2) return `A wall was ahead, so Karel turned around.${also}`;
+    if (turned) return `Now faces ${HEADINGS[newHeading]}.${also}`;
+    if (here && here.after < here.before)
+      return `Picked one up: ${here.after ? count(here.after) : "none"} left here.${also}`;
+    if (here) return `Put one down: ${count(here.after)} here now.${also}`;
+    return this.markersBefore(step, row * this.width + column)
+      ? `No room: the cell is full.${also}`
+      : `There was no marker to pick up.${also}`;
+  }
+
+  private markersBefore(step: number, cell: number): number {
+    let i = this.changeStart[step]! - 1;
+    while (i >= 0 && this.changedCell[i] !== cell) i--;
+    if (i >= 0) return this.after[i]!;
+    const first = this.changedCell.indexOf(cell);
+    return first >= 0 ? this.before[first]! : this.cells[cell]!;
   }
 }
