@@ -7,6 +7,7 @@ takes is measured in chromium, where there is one.
 import argparse
 import asyncio
 import base64
+import gzip
 import json
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from leaps.karel.tasks import PAPER_TASKS
-from leaps.studio.pages import load_pages
+from leaps.studio.pages import STATIC
 from leaps.studio.programs import start_of
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ async def _status(address: str, path: str) -> int:
 
 
 def evaluation(task: str, seed: int) -> dict[str, Any]:
-    return {"program": start_of(task), "task": task, "seed": seed, "episodes": 100}
+    return {"program": start_of(task, PAPER_TASKS[task]), "task": task, "seed": seed, "episodes": 100}
 
 
 def latencies(address: str, times: int = 40) -> dict[str, float]:
@@ -243,7 +244,7 @@ def on_screen(server: Served) -> OnScreen | None:
             {task: _edit_time(chromium, server, task) for task in PAPER_TASKS},
             {worlds: _frame_rate(chromium, server, worlds) for worlds in (1, 4)},
             median(_opening_time(chromium, server) for _ in range(7)),
-            sum(len(page.packed or page.content) for page in set(load_pages().values())) / 1000,
+            sum(len(gzip.compress(file.read_bytes())) for file in STATIC.rglob("*") if file.is_file()) / 1000,
         )
         chromium.close()
     return figures
@@ -259,7 +260,7 @@ def _visit(chromium: "Chromium", server: Served, shared: dict[str, Any] | None =
 
 
 def _edit_time(chromium: "Chromium", server: Served, task: str, times: int = 15) -> float:
-    page = _visit(chromium, server, {"program": start_of(task), "task": task, "seed": 0})
+    page = _visit(chromium, server, {"program": start_of(task, PAPER_TASKS[task]), "task": task, "seed": 0})
     page.get_by_test_id("editor").focus()
     page.keyboard.press("Control+End")
     score, taken = page.get_by_test_id("score"), []

@@ -10,22 +10,25 @@ from typing import Annotated
 
 import typer
 
+from leaps.base.user_code import split_name
 from leaps.cli.app import JsonOption, app, out, print_json, read_text
-from leaps.karel.tasks import TASKS
+from leaps.tasks import shipped
 
 
 @app.command()
 def studio(
-    program: Annotated[
-        Path | None,
-        typer.Argument(metavar="PROGRAM", help="A file with a program to begin with."),
+    begin: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PROGRAM]", help="A file with a program to begin with, or a task of yours: FILE.py:NAME."
+        ),
     ] = None,
     task: Annotated[
         str | None,
         typer.Option(
             "--task",
             "-t",
-            help="Which task to begin with, or FILE.py:NAME; by default the one that PROGRAM was found for.",
+            help="Task to begin with, or FILE.py:NAME; by default the one that PROGRAM was found for.",
         ),
     ] = None,
     host: Annotated[
@@ -48,10 +51,16 @@ def studio(
 
       leaps studio
       leaps studio examples/maze.karel --task maze
+      leaps studio my_env.py:CART_POLE
     """
     from leaps.studio.server import Start, Studio
     from leaps.studio.serving import listen, serve
 
+    if begin is not None and split_name(begin) is not None:
+        if task is not None:
+            raise ValueError(f"expected one task, found {begin} and --task {task}")
+        task, begin = begin, None
+    program = None if begin is None else Path(begin)
     text = None if program is None else read_draft(program)
     start = Start.of(task or (program and task_of(program)) or Start.task, text)
     listener = listen(host, port)
@@ -78,14 +87,13 @@ def task_of(file: Path) -> str | None:
     """The task that a program is for: what its file is named after, or what it was found for."""
     from leaps.search.save import RESULT_FILE
 
-    if file.stem in TASKS:
+    if file.stem in shipped():
         return file.stem
     try:
-        said = json.loads(file.with_name(RESULT_FILE).read_bytes())
-        task = said["task"]
+        found = json.loads(file.with_name(RESULT_FILE).read_bytes())["task"]
     except (OSError, ValueError, KeyError, TypeError):  # it is not in the folder of a search
         return None
-    return task if task in TASKS else None
+    return found if isinstance(found, str) and found in shipped() else None
 
 
 def read_draft(file: Path) -> str:

@@ -1,6 +1,7 @@
-"""The studio: read, run, edit and question a program in the browser.
+"""The studio: read, run, edit and search programs of any task in the browser.
 
-page ◄─► server ─► requests ─► spans, completion, scoring, tracing, filming, mapping
-         │ guard, pages        (checked)       └─ in the threads of lanes
+page ◄─► server ─► requests ─► spans, completion, scoring, rollouts, mapping
+         │ guard, pages        (checked)   │          └► tracing, karel
+         │ offer: the tasks                └─ in the threads of lanes
          └► searching ─► a process of its own
 """

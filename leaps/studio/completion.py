@@ -5,35 +5,39 @@ from typing import Any
 
 import numpy as np
 
-from leaps.dsl.language import Kind
+from leaps.dsl.language import PAD, Kind, Language
 from leaps.dsl.mask import SyntaxMask
-from leaps.karel.world import LANGUAGE
 from leaps.studio.requests import TOKENS, RequestError
 from leaps.studio.spans import Source
 
 _COMMENT_OR_WORD = re.compile(r"#[^\n]*|[^\s#]+")
 
 
-def kind_of(token: str) -> str:
-    """What a token is to people who choose among them."""
-    kind = Kind(int(LANGUAGE.kinds[LANGUAGE.ids[token]]))
-    named = {Kind.ACTION: "action", Kind.PERCEPTION: "perception", Kind.COUNT: "count"}
-    return named.get(kind, "bracket" if token[-1] in "()" else "keyword")
+_NAMED = {Kind.ACTION: "action", Kind.PERCEPTION: "perception", Kind.COUNT: "count"}
 
 
-def allowed_after(tokens: list[str]) -> list[str]:
-    """The tokens that may follow; none if those are no beginning of a program, or a whole one."""
-    mask = SyntaxMask(LANGUAGE, batch=1, max_length=TOKENS)
+def kinds_of(language: Language) -> dict[str, str]:
+    """The tokens of a language, each with its kind as the page names it: for colours and completion."""
+    return {
+        token: _NAMED.get(Kind(kind), "bracket" if token[-1] in "()" else "keyword")
+        for token, kind in zip(language.tokens, language.kinds.tolist(), strict=True)
+        if token != PAD
+    }
+
+
+def allowed_after(tokens: list[str], language: Language) -> list[str]:
+    """The tokens that may follow; none after a complete program, or after what does not begin one."""
+    mask = SyntaxMask(language, batch=1, max_length=TOKENS)
     try:
-        for identity in LANGUAGE.encode(tokens):
+        for identity in language.encode(tokens):
             mask.advance(np.array([identity]))
     except ValueError:
         return []
-    return [name for name, fits in zip(LANGUAGE.tokens[:-1], mask.allowed()[0], strict=False) if fits]
+    return [name for name, fits in zip(language.tokens[:-1], mask.allowed()[0], strict=False) if fits]
 
 
-def complete(source: Source, cursor: int) -> dict[str, Any]:
-    """Say what the word at the cursor (in UTF-16 units) may be, and where it begins."""
+def complete(source: Source, cursor: int, language: Language) -> dict[str, Any]:
+    """List the tokens that the word at the cursor (in UTF-16 units) may be, and say where it begins."""
     if cursor > source.units:
         raise RequestError(f"cursor: expected 0 to {source.units}, found {cursor}")
     here = source.character(cursor)
@@ -48,8 +52,9 @@ def complete(source: Source, cursor: int) -> dict[str, Any]:
             begin = match.start()
         elif not comment:
             before.append(match.group())
-    options = [] if len(before) > TOKENS else allowed_after(before)
+    options = [] if len(before) > TOKENS else allowed_after(before, language)
+    kinds = kinds_of(language)
     return {
         "from": source.offset(begin),
-        "options": [{"label": token, "kind": kind_of(token)} for token in options],
+        "options": [{"label": token, "kind": kinds[token]} for token in options],
     }

@@ -1,4 +1,4 @@
-"""The program space as a map: training programs on it, others placed on it, and walks between two."""
+"""The program space of Karel as a map: training programs, places of other programs, walks between two."""
 
 from dataclasses import dataclass
 from functools import cached_property

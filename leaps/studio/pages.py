@@ -1,25 +1,17 @@
-"""The files of the page, read once: a request's path is looked up in their names, never on the disk."""
+"""The files of the page: served by Starlette, compressed, with the caching that suits their names."""
 
-import gzip
-import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
 STATIC = Path(__file__).parent / "static"
-TYPES = {
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".ico": "image/x-icon",
-    ".js": "text/javascript; charset=utf-8",
-    ".json": "application/json",
-    ".map": "application/json",
-    ".png": "image/png",
-    ".svg": "image/svg+xml",
-    ".txt": "text/plain; charset=utf-8",
-    ".webmanifest": "application/manifest+json",
-    ".woff2": "font/woff2",
-}
-COMPRESSED = (".css", ".html", ".js", ".json", ".map", ".svg", ".txt", ".webmanifest")
 FOREVER = "public, max-age=31536000, immutable"
 MISSING = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>LEAPS studio</title>
@@ -29,41 +21,23 @@ and start <code>leaps studio</code> again.</p></body></html>
 """
 
 
-@dataclass(frozen=True)
-class Page:
-    """One file."""
+class Files(StaticFiles):
+    """Files of a folder. The names of assets hold a hash of their contents, so they can be kept for ever."""
 
-    content: bytes
-    packed: bytes | None
-    """the same, compressed, where that is worth it"""
-    kind: str
-    cache: str
-
-    @property
-    def tag(self) -> str:
-        """A name of the content, for browsers that have it already."""
-        return f'"{hashlib.sha256(self.content).hexdigest()[:20]}"'
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        if scope["path"].endswith("/") and path != ".":
+            raise HTTPException(404)
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = FOREVER if path.startswith("assets") else "no-cache"
+        return response
 
 
-def page(name: str, content: bytes) -> Page:
-    suffix = Path(name).suffix
-    packed = gzip.compress(content, 9, mtime=0) if suffix in COMPRESSED else None
-    worth = packed is not None and len(packed) < len(content)
-    return Page(
-        content,
-        packed if worth else None,
-        TYPES.get(suffix, "application/octet-stream"),
-        FOREVER if name.startswith("assets/") else "no-cache",
-    )
+def pages(folder: Path = STATIC) -> BaseRoute:
+    """Serve the page, or explain how to build it."""
+    if not (folder / "index.html").is_file():
+        return Route("/", missing)
+    return Mount("/", Files(directory=folder, html=True), middleware=[Middleware(GZipMiddleware)])
 
 
-def load_pages(folder: Path = STATIC) -> dict[str, Page]:
-    """All files by the path under which they are asked for; the page itself is `/`."""
-    pages = {}
-    if (folder / "index.html").is_file():
-        for file in sorted(folder.rglob("*")):
-            name = file.relative_to(folder).as_posix()
-            if file.is_file() and not any(part.startswith(".") for part in Path(name).parts):
-                pages[f"/{name}"] = page(name, file.read_bytes())
-    pages["/"] = pages.pop("/index.html", page("index.html", MISSING.encode()))
-    return pages
+async def missing(_request: Request) -> Response:
+    return HTMLResponse(MISSING, headers={"Cache-Control": "no-cache"})

@@ -1,6 +1,9 @@
-"""Programs to begin with: those that the paper prints for its tasks."""
+"""Programs to begin with: the paper's for its tasks, and short ones for all others."""
 
+from leaps.domain import Task
+from leaps.dsl.syntax import Action, Condition, IfElse, Program, Repeat
 from leaps.dsl.text import parse, to_indented
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE
 
 _PICK = "pickMarker move "
@@ -54,13 +57,22 @@ _LINES = {
 }
 START = {task: parse(line, LANGUAGE) for task, line in _LINES.items()}
 """a program for each task: sensible, and with room for improvement"""
-FIRST = parse("DEF run m( move m)", LANGUAGE)
-"""for tasks of one's own: of those nothing is known"""
 
 
-def start_of(task: str) -> str:
+def start_of(name: str, task: Task) -> str:
     """The program that a task begins with, as people read it."""
-    return to_indented(START.get(task, FIRST))
+    return to_indented(START[name] if name in START else first_program(task))
+
+
+def first_program(task: Task) -> Program:
+    """A program to begin with for a task of which nothing is known: it acts, so there is something to see."""
+    language = task.domain.language
+    first, *others = map(Action, language.actions)
+    if isinstance(task, KarelTask):
+        return Program((first,))
+    # The first two actions, by the first perception: an example of the task's language.
+    choice = IfElse(Condition(language.perceptions[0]), (first,), tuple(others[:1]) or (first,))
+    return Program((Repeat(language.max_repeat, (choice,)),))
 
 
 def title_of(task: str) -> str:

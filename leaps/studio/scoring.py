@@ -1,4 +1,4 @@
-"""How good a program is: its returns on many worlds, and how far it is from another."""
+"""How good a program is: its returns in many episodes, and how far it is from another."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -7,20 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from leaps.domain import Outcome
+from leaps.domain import Outcome, Size, Task
 from leaps.dsl.edit import edit_distance
 from leaps.evaluate import Evaluation, evaluate
-from leaps.karel.tasks import KarelTask
-from leaps.karel.world import KAREL, LANGUAGE
+from leaps.studio.offer import kinds_beyond, privileged_of, step_cost
 from leaps.studio.requests import EPISODES, Fields
 from leaps.studio.spans import Reading, read
+from leaps.studio.tracing import OUTCOMES
 
 STEPS = 20_000_000
-"""actions that one evaluation may take, were every rollout as long as it may be"""
+"""steps of Karel that one evaluation may cost, were every rollout as long as it may be"""
+SLOW_STEPS = 1_000_000
+"""the same for tasks that are not compiled, whose evaluations also end after SECONDS"""
+SECONDS = 30.0
 PART = 1_000_000
-"""steps of a part of an evaluation"""
+"""cost of a part of an evaluation, in steps of Karel"""
 DEFAULT_EPISODES = 100
-OUTCOMES = {outcome: outcome.name.lower().replace("_", "-") for outcome in Outcome}
 
 
 @dataclass(frozen=True)
@@ -29,19 +31,26 @@ class Scoring:
 
     reading: Reading
     original: Reading | None
-    task: KarelTask
-    size: tuple[int, int]
+    task: Task
+    words: dict[str, str]
+    """of the program, each with its kind, beyond those of the task as it is described"""
+    size: Size
     seed: int
     asked: int
 
     @staticmethod
     def of(fields: Fields) -> "Scoring":
         """Check a request."""
-        task = fields.task()
+        text = fields.text("program")
+        original = fields.text("original") if fields.has("original") else None
+        task = fields.task_for(text, original or "")
+        language = task.domain.language
+        reading = read(text, language)
         return Scoring(
-            read(fields.text("program")),
-            read(fields.text("original")) if fields.has("original") else None,
+            reading,
+            None if original is None else read(original, language),
             task,
+            {} if reading.tree is None else kinds_beyond(language, reading.tree, fields.language()),
             fields.size(task),
             fields.seed(),
             fields.integer("episodes", 1, EPISODES, DEFAULT_EPISODES),
@@ -50,21 +59,30 @@ class Scoring:
     @property
     def episodes(self) -> int:
         """As many as were asked for, but no more than the bound on steps allows."""
-        return max(1, min(self.asked, STEPS // self.task.horizon(self.size)))
+        steps = STEPS if step_cost(self.task) == 1 else SLOW_STEPS
+        return max(1, min(self.asked, steps // self.task.horizon(self.size)))
+
+    @property
+    def episode_cost(self) -> int:
+        """What an episode costs if it is as long as it may be, in steps of Karel."""
+        return self.task.horizon(self.size) * step_cost(self.task)
 
     @property
     def cost(self) -> int:
-        """Steps that it may take; drawing from a share of the configurations means drawing more often."""
-        return int(self.episodes * self.task.horizon(self.size) / self.task.seen_share)
+        """What all of them cost; drawing from a share of the configurations means drawing more often."""
+        return int(self.episodes * self.episode_cost / getattr(self.task, "seen_share", 1.0))
 
     def parts(self, give_way: Callable[[], object]) -> Iterator[Evaluation]:
-        """Evaluate in parts that don't take long: a world is the same whoever is drawn beside it."""
+        """Evaluate in parts that don't take long: an episode is the same whoever is drawn beside it."""
         assert self.reading.tree is not None
-        compiled = KAREL.compile(self.reading.tree, calls=self.task.calls)
-        most = max(1, PART // self.task.horizon(self.size))
+        compiled = self.task.compile(self.reading.tree)
+        most = max(1, PART // self.episode_cost)
+        latest = time.monotonic() + SECONDS
         for first in range(0, self.episodes, most):
             if first:
                 give_way()
+                if time.monotonic() > latest:
+                    return
             count = min(most, self.episodes - first)
             yield evaluate(compiled, self.task, episodes=count, seed=self.seed, size=self.size, first=first)
 
@@ -84,9 +102,13 @@ class Scoring:
             "outcomes": [OUTCOMES[Outcome(code)] for code in outcomes.tolist()],
             "worst": int(returns.argmin()),
             "tokens": self.reading.tokens,
+            "words": self.words,
+            "privileged": privileged_of(self.task, self.reading.tree),
         }
         if self.original is not None and self.original.tree is not None:
-            answer["distance"] = edit_distance(self.original.tree, self.reading.tree, LANGUAGE)
-        if self.episodes < self.asked:
+            answer["distance"] = edit_distance(
+                self.original.tree, self.reading.tree, self.task.domain.language
+            )
+        if len(returns) < self.asked:
             answer["asked"] = self.asked
         return answer | {"ms": round(1000 * (time.perf_counter() - begin), 3)}

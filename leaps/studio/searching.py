@@ -18,8 +18,10 @@ import numpy as np
 
 from leaps.base import parallel
 from leaps.base.user_code import what_is_wrong
-from leaps.dsl.text import parse, to_indented
-from leaps.karel.world import LANGUAGE
+from leaps.domain import Domain
+from leaps.dsl.language import Language
+from leaps.dsl.text import to_indented
+from leaps.studio.offer import kinds_beyond
 from leaps.studio.requests import RequestError, SearchRequest, fitting
 from leaps.tasks import get
 
@@ -39,6 +41,8 @@ POPULATION = 64
 """programs asked about that are shown on the map"""
 
 Event = tuple[str, dict[str, Any]]
+LAST = ("end", "problem")
+"""the events that nothing follows"""
 
 
 def search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> None:
@@ -64,19 +68,26 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
     torch.set_num_threads(1)
     run = Run(
         SolveConfig(
-            request.task, request.method, request.seed, request.budget, request.size, also=request.also
+            request.task,
+            request.method,
+            request.seed,
+            request.budget,
+            request.size,
+            worlds=request.worlds,
+            also=request.also,
         )
     )
-    teller = Teller(plane)
+    teller = Teller(plane if request.mapped else None, get(request.task).domain.language)
     begin = told = time.monotonic()
     while not run.finished and time.monotonic() - begin < LONGEST:
         step = run.step()
         if time.monotonic() - told >= BETWEEN_EVENTS or run.finished or step.round == 1:
             told = time.monotonic()
-            connection.send(("step", teller.tell(step)))
+            connection.send(("step", teller.tell(step, run.domain)))
+    connection.send(("judging", {}))  # on unseen worlds, which takes a while where rollouts are slow
     solution = conclude(run, interrupted=not run.finished)
     return {
-        "program": indented(solution.program),
+        **teller.program_of(solution.task.domain, solution.program),
         "return": solution.unseen_return,
         "elsewhere": solution.elsewhere,
         "search_return": solution.search_return,
@@ -86,21 +97,19 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
     }
 
 
-def indented(line: str) -> str:
-    return to_indented(parse(line, LANGUAGE))
-
-
 class Teller:
     """Put the steps of a search into plain words and numbers."""
 
-    def __init__(self, plane: "Plane | None") -> None:
-        self.plane = plane
+    def __init__(self, plane: "Plane | None", known: Language) -> None:
+        """known: the language as the page knows it."""
+        self.plane, self.known = plane, known
         self.program: str | None = None
         self.population: list[list[float]] = []
         self.placed = -math.inf
 
-    def tell(self, step: "Round") -> dict[str, Any]:
-        program = " ".join(LANGUAGE.decode(step.program))
+    def tell(self, step: "Round", domain: Domain) -> dict[str, Any]:
+        """domain: of the step's programs; a search may exchange words as it goes."""
+        program = domain.text(step.program)
         told = {
             "round": step.round,
             "evaluations": step.evaluations,
@@ -114,8 +123,16 @@ class Teller:
         }
         if program != self.program:
             self.program = program
-            told["program"] = indented(program)
+            told |= self.program_of(domain, program)
         return told
+
+    def program_of(self, domain: Domain, line: str) -> dict[str, Any]:
+        """A program as people read it, and the kinds of its words that the page doesn't know."""
+        program = domain.parse(line)
+        return {
+            "program": to_indented(program),
+            "words": kinds_beyond(domain.language, program, self.known),
+        }
 
     def place(self, step: "Round") -> list[list[float]]:
         """Where the programs asked about are on the map: now, or a moment ago."""
@@ -181,7 +198,7 @@ class Searches:
                         yield "problem", {"error": "the search's process came to an unexpected end"}
                     return
                 yield event
-                if event[0] != "step":
+                if event[0] in LAST:
                     return
         finally:
             self.running.discard(process)

@@ -6,32 +6,34 @@ import re
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp
 
 from leaps import __version__
-from leaps.dsl.language import FIXED_TOKENS
+from leaps.domain import LIMIT, SHARE, Task
 from leaps.dsl.text import to_indented
 from leaps.experiments.study import STUDY
-from leaps.karel.tasks import HARD, HELD_OUT, PAPER_TASKS, KarelTask
 from leaps.karel.world import LANGUAGE
-from leaps.studio.completion import complete, kind_of
-from leaps.studio.filming import check_film, film
+from leaps.studio.completion import complete
 from leaps.studio.guard import Guard
+from leaps.studio.karel import SHOWN
 from leaps.studio.lanes import CHEAP, Lanes
-from leaps.studio.pages import Page, load_pages
-from leaps.studio.programs import start_of, title_of
+from leaps.studio.offer import describe_tasks, offered, step_cost
+from leaps.studio.pages import pages
+from leaps.studio.programs import start_of
 from leaps.studio.requests import (
+    ACTIONS,
     BODY,
     CHARACTERS,
     EPISODES,
+    PICTURES,
     PLACED,
     SHOWN_AT_ONCE,
     SIDE,
@@ -43,17 +45,16 @@ from leaps.studio.requests import (
     read_json,
     read_search,
 )
+from leaps.studio.rollouts import Rollout, rollout_of, rollouts_of
 from leaps.studio.scoring import STEPS, Scoring
 from leaps.studio.searching import Searches, in_words
 from leaps.studio.spans import check, read
-from leaps.studio.tracing import SHOWN, Rollout
-from leaps.tasks import plain_name
+from leaps.studio.tracing import Trace
+from leaps.tasks import named, plain_name
 
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
 
-OFFERED = {**PAPER_TASKS, **HARD}
-"""the tasks in the page's list, which has no place for those of other papers"""
 PATIENCE = 20.0
 """seconds in which a request's body must be here"""
 RETRY = 2
@@ -79,17 +80,20 @@ class Start:
     def of(task: str, program: str | None = None) -> "Start":
         """Begin with a task as the command line calls it, if the studio can show it."""
         name, own = plain_name(task)
-        found = find_task(name, own)
-        if (found.variant_of or found.name) in HELD_OUT:
-            raise ValueError(
-                f"the studio doesn't show the tasks of other papers, found {name!r}; "
-                f"`leaps run FILE --task {name} --watch` plays it in the terminal"
-            )
+        find_task(name, own)
         return Start(name, program, own)
+
+    @property
+    def offered(self) -> dict[str, Task]:
+        """The tasks that ship and that the page lists; the task to begin with is always among them."""
+        plain = re.split(f"[{SHARE}{LIMIT}]", self.task)[0]
+        known = offered()
+        also = {} if plain in known or plain in self.own else {plain: named(plain)}
+        return {**known, **also}
 
 
 class Studio:
-    """What the requests share: threads, searches, the page's files, the map."""
+    """What the requests share: threads, searches, the map."""
 
     def __init__(self, start: Start | None = None, *, warm: bool = True) -> None:
         """warm: get ready in the background, and draw the map."""
@@ -97,7 +101,6 @@ class Studio:
         self.warm = warm
         self.lanes = Lanes()
         self.searches = Searches()
-        self.pages = load_pages()
         self.map: LatentMap | None = None
         self.map_answer = b""
         self.map_problem: str | None = None
@@ -112,14 +115,14 @@ class Studio:
             threading.Thread(target=self._get_ready, name="studio-warm-up", daemon=True).start()
 
     def _get_ready(self) -> None:
-        program = "DEF run m( IF c( frontIsClear c) i( move i) m)"
-        for name in (*self.start.own, *OFFERED):
+        for name in (*self.start.own, *self.start.offered):
             if self.stopping:
                 return
-            fields = Fields({"program": program, "task": name, "episodes": 1}, self.start.own)
-            with suppress(RequestError), fields.telling_mistakes():  # who asks for it will be told
+            fields = Fields({"task": name, "episodes": 1}, self.start.own)
+            with suppress(ValueError), fields.telling_mistakes():  # the first request will report it
+                fields = replace(fields, values={**fields.values, "program": start_of(name, fields.task())})
                 Scoring.of(fields).answer()
-                Rollout.of(fields).answer()
+                rollout_of(fields).answer()
         if not self.stopping:
             self.draw_map()
 
@@ -150,7 +153,7 @@ class Studio:
         # In no lane: by this a page sees whether the server is there, however much there is to do.
         return answer(await asyncio.to_thread(lambda: encode(about(self.start, self._own_tasks_now()))))
 
-    def _own_tasks_now(self) -> dict[str, KarelTask]:
+    def _own_tasks_now(self) -> dict[str, Task]:
         """The tasks of one's own as they stand in their files, or as they last did without mistakes."""
         for name in self.start.own:
             with suppress(RequestError):
@@ -175,29 +178,43 @@ class Studio:
         cursor = fields.integer("cursor", 0, BODY) if fields.has("cursor") else None
 
         def work() -> bytes:
-            reading = read(text)
+            language = fields.language(text)
+            reading = read(text, language)
             result = check(reading)
             if cursor is not None:
-                result["complete"] = complete(reading.source, cursor)
+                result["complete"] = complete(reading.source, cursor, language)
             return encode(result)
 
-        return answer(await self.lanes.run(work))
+        return answer(await self._run(fields, work))
 
     async def evaluate(self, request: Request) -> Response:
         fields = await self._fields(request)
         scoring = await self._run(fields, lambda: Scoring.of(fields))
-        return answer(
-            await self._run(fields, lambda: encode(scoring.answer(self.lanes.give_way)), scoring.cost)
-        )
+        gone = threading.Event()
+
+        def check_wanted() -> None:
+            if gone.is_set():
+                raise RequestError("the request was given up")
+
+        def between_parts() -> None:
+            check_wanted()
+            self.lanes.give_way()
+
+        def work() -> bytes:
+            check_wanted()
+            return encode(scoring.answer(between_parts))
+
+        async with watching(request, gone):
+            return answer(await self._run(fields, work, scoring.cost))
 
     async def rollout(self, request: Request) -> Response:
         fields = await self._fields(request)
-        rollout = await self._run(fields, lambda: Rollout.of(fields))
+        rollout = await self._run(fields, lambda: rollout_of(fields))
         return answer(await self._run(fields, lambda: encode(rollout.answer()), cost_of([rollout])))
 
     async def rollouts(self, request: Request) -> Response:
         fields = await self._fields(request)
-        rollouts = await self._run(fields, lambda: Rollout.several(fields, SHOWN_AT_ONCE))
+        rollouts = await self._run(fields, lambda: rollouts_of(fields, SHOWN_AT_ONCE))
 
         def work() -> bytes:
             answers: list[dict[str, Any]] = []
@@ -212,12 +229,22 @@ class Studio:
 
     async def gif(self, request: Request) -> Response:
         fields = await self._fields(request)
-        rollout = await self._run(fields, lambda: Rollout.of(fields))
-        check_film(rollout)
-        content = await self._run(fields, lambda: film(rollout), COSTLY)
+        rollout = await self._run(fields, lambda: rollout_of(fields))
+        rollout.check_film()
+        content = await self._run(fields, rollout.film, COSTLY)
         name = re.sub(r"[^\w.-]", "-", rollout.task.name if rollout.task else "rollout", flags=re.ASCII)
         headers = {"Content-Disposition": f'attachment; filename="{name}.gif"'}
         return Response(content, media_type="image/gif", headers=headers)
+
+    async def pictures(self, request: Request) -> Response:
+        fields = await self._fields(request)
+        first = fields.integer("first", 0, ACTIONS, 0)
+        count = fields.integer("count", 1, PICTURES)
+        rollout = await self._run(fields, lambda: rollout_of(fields))
+        if not isinstance(rollout, Trace):
+            raise RequestError("pictures: expected a task other than Karel's, whose worlds the page draws")
+        # In one thread: the libraries that environments draw with don't share.
+        return answer(await self._run(fields, lambda: encode(rollout.pictures(first, count)), COSTLY))
 
     async def space_map(self, _request: Request) -> Response:
         self._need_map()
@@ -227,7 +254,9 @@ class Studio:
         texts = (await self._fields(request)).texts("programs", PLACED)
         latent_map = self._need_map()
         return answer(
-            await self.lanes.run(lambda: encode(latent_map.place([read(text).program for text in texts])))
+            await self.lanes.run(
+                lambda: encode(latent_map.place([read(text, LANGUAGE).program for text in texts]))
+            )
         )
 
     async def between(self, request: Request) -> Response:
@@ -237,7 +266,9 @@ class Studio:
         latent_map = self._need_map()
         return answer(
             await self.lanes.run(
-                lambda: encode(latent_map.walk(read(start).program, read(end).program, steps))
+                lambda: encode(
+                    latent_map.walk(read(start, LANGUAGE).program, read(end, LANGUAGE).program, steps)
+                )
             )
         )
 
@@ -255,8 +286,8 @@ class Studio:
 
         async def stream() -> AsyncIterator[bytes]:
             yield in_words(None)  # so that the browser knows that it is connected
-            while self.warm and not (self.map or self.map_problem or self.stopping):
-                await asyncio.sleep(0.1)  # the population is to be seen on it
+            while self.warm and wanted.mapped and not (self.map or self.map_problem or self.stopping):
+                await asyncio.sleep(0.1)  # the population is shown on it
             events = self.searches.events(wanted, self.map.plane if self.map else None)
             try:
                 async for event in events:
@@ -268,39 +299,16 @@ class Studio:
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
-    async def page(self, request: Request) -> Response:
-        return page_answer(self.pages[request.url.path], request)
-
 
 class NotReadyError(Exception):
     """The map is still being drawn."""
 
 
-def about(start: Start, own: Mapping[str, KarelTask] | None = None) -> dict[str, Any]:
+def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]:
     """What there is to choose from, and within which bounds."""
-    own = own or {}
     return {
         "version": __version__,
-        "tasks": [
-            {
-                "name": name,
-                "title": title_of(name),
-                "summary": task.summary,
-                "size": list(task.size),
-                "smallest": list(task.smallest),
-                "resizable": task.resizable,
-                "horizon": task.horizon(),
-                "hard": name in HARD,
-                "own": name in own,
-                "program": start_of(name),
-            }
-            for name, task in (*OFFERED.items(), *own.items())
-        ],
-        "actions": list(LANGUAGE.actions),
-        "perceptions": list(LANGUAGE.perceptions),
-        "keywords": [
-            token for token in FIXED_TOKENS.values() if token.isalpha() and kind_of(token) == "keyword"
-        ],
+        **describe_tasks(start.offered, own or {}),
         "study": [
             {
                 "task": studied.task,
@@ -317,14 +325,34 @@ def about(start: Start, own: Mapping[str, KarelTask] | None = None) -> dict[str,
             "characters": CHARACTERS,
             "tokens": TOKENS,
             "side": SIDE,
+            "pictures": PICTURES,
         },
         "start": {"task": start.task, "program": start.program},
     }
 
 
 def cost_of(rollouts: list[Rollout]) -> int:
-    """Steps that rollouts may cost. Those that are told cost far more than those that are only counted."""
-    return sum(50 * min(rollout.horizon, SHOWN) for rollout in rollouts)
+    """What rollouts cost, in steps of Karel. A step that is recorded costs far more than one that is not."""
+    return sum(
+        rollout.length * (step_cost(rollout.task) if isinstance(rollout, Trace) else 50)
+        for rollout in rollouts
+    )
+
+
+@asynccontextmanager
+async def watching(request: Request, gone: threading.Event) -> AsyncIterator[None]:
+    """Note when the other side has gone, so that nothing more is computed for it."""
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    watcher = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        watcher.cancel()
 
 
 async def body_of(request: Request) -> bytes:
@@ -354,16 +382,6 @@ def encode(value: Any) -> bytes:
 
 def answer(content: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     return Response(content, status, media_type="application/json", headers=headers)
-
-
-def page_answer(found: Page, request: Request) -> Response:
-    headers = {"Cache-Control": found.cache, "ETag": found.tag, "Vary": "Accept-Encoding"}
-    if request.headers.get("if-none-match") == found.tag:
-        return Response(status_code=304, headers=headers)
-    content = found.content
-    if found.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
-        content, headers["Content-Encoding"] = found.packed, "gzip"
-    return Response(content, headers=headers | {"Content-Type": found.kind})
 
 
 # What goes wrong.
@@ -415,20 +433,24 @@ def make_app(studio: Studio, host: str = "127.0.0.1", token: str | None = None) 
     def post(path: str, endpoint: Endpoint) -> Route:
         return Route(path, endpoint, methods=["POST"])
 
-    app = Starlette(
-        routes=[
-            get("/api/about", studio.about),
-            post("/api/check", studio.check),
-            post("/api/evaluate", studio.evaluate),
-            post("/api/rollout", studio.rollout),
-            post("/api/rollouts", studio.rollouts),
-            post("/api/gif", studio.gif),
-            get("/api/space/map", studio.space_map),
-            post("/api/space/place", studio.place),
-            post("/api/space/between", studio.between),
-            get("/api/solve", studio.solve),
-            *(get(path, studio.page) for path in studio.pages),
+    api = Router(
+        [
+            get("/about", studio.about),
+            post("/check", studio.check),
+            post("/evaluate", studio.evaluate),
+            post("/rollout", studio.rollout),
+            post("/rollouts", studio.rollouts),
+            post("/pictures", studio.pictures),
+            post("/gif", studio.gif),
+            get("/space/map", studio.space_map),
+            post("/space/place", studio.place),
+            post("/space/between", studio.between),
+            get("/solve", studio.solve),
         ],
+        redirect_slashes=False,
+    )
+    app = Starlette(
+        routes=[Mount("/api", api), pages()],
         exception_handlers={
             RequestError: on_request_error,
             NotReadyError: on_not_ready,

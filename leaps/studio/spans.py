@@ -10,15 +10,15 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
+from leaps.dsl.language import Language
 from leaps.dsl.syntax import Action, Program, head_tokens, tokens_of, walk
 from leaps.dsl.text import ProgramError, Word, parse, to_indented, to_line, words
-from leaps.karel.world import LANGUAGE
 from leaps.studio.requests import CHARACTERS, TOKENS, RequestError
 
 Span = list[int]
 """[start, end) in UTF-16 units"""
-HEADS = {*LANGUAGE.actions, "WHILE", "IF", "IFELSE", "REPEAT"}
-"""the words that begin a statement"""
+HEADS = {"WHILE", "IF", "IFELSE", "REPEAT"}
+"""the words that begin a statement, besides the names of actions"""
 
 
 class Source:
@@ -63,6 +63,7 @@ class Reading:
 
     source: Source
     tree: Program | None
+    language: Language
     problem: Problem | None = None
 
     @property
@@ -78,7 +79,8 @@ class Reading:
 
     def heads(self) -> list[Span]:
         """Where each statement's own words are, in the order of the text."""
-        starts = [index for index, word in enumerate(self.source.words) if word.text in HEADS]
+        heads = {*self.language.actions, *HEADS}
+        starts = [index for index, word in enumerate(self.source.words) if word.text in heads]
         spans = []
         for first, statement in zip(starts, walk(self.program), strict=True):
             last = self.source.words[first + len(head_tokens(statement)) - 1]
@@ -91,25 +93,25 @@ class Reading:
         return {"valid": False, "error": {"message": self.problem.message, "span": self.problem.span}}
 
 
-def read(text: str) -> Reading:
+def read(text: str, language: Language) -> Reading:
     """Read a program within the bounds."""
     source = Source(text)
     if len(text) > CHARACTERS:
         message = f"a program has at most {CHARACTERS:,} characters, found {len(text):,}"
-        return Reading(source, None, Problem(message, source.span(CHARACTERS, len(text))))
+        return Reading(source, None, language, Problem(message, source.span(CHARACTERS, len(text))))
     if len(source.words) > TOKENS:
         message = f"a program has at most {TOKENS} tokens, found {len(source.words)}"
         last = source.words[-1]
         span = source.span(source.words[TOKENS].start, last.start + len(last.text))
-        return Reading(source, None, Problem(message, span))
+        return Reading(source, None, language, Problem(message, span))
     try:
-        return Reading(source, parse(text, LANGUAGE))
+        return Reading(source, parse(text, language), language)
     except ProgramError as error:
         start, end = error.start, error.end
         if start >= end:  # it ends too early: its last word is what can be shown
             last = source.words[-1] if source.words else Word(text, 0)
             start, end = last.start, last.start + len(last.text)
-        return Reading(source, None, Problem(error.problem, source.span(start, end)))
+        return Reading(source, None, language, Problem(error.problem, source.span(start, end)))
 
 
 def check(reading: Reading) -> dict[str, Any]:

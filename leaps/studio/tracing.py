@@ -1,148 +1,207 @@
-"""One rollout, step by step, with the reasons: which statement acted, what was perceived, what was tested.
+"""One rollout of any task, step by step: which statement acted, what it had looked at, what came of it.
 
-What happens in the world is computed by compiled code, which lets other threads run. Why it happened is then
-told by the interpreter's own control flow, which needs nothing but what was perceived at each step.
+The interpreter runs the program on the task's own stage, so what is recorded is what happens. A stage may be
+slow, so a rollout is recorded only so far, and for so long.
 """
 
-from contextlib import suppress
+import io
+import math
+import time
+from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+from leaps.domain import Episodes, Outcome, Scene, Size, Task
+from leaps.dsl.interpreter import Course
+from leaps.dsl.language import Language
+from leaps.dsl.syntax import Block, Condition, blocks, head_tokens, walk
+from leaps.studio.spans import Reading, kind_of
 
-from leaps.base.jit import jit
-from leaps.compiled.kernels import Hooks
-from leaps.domain import Outcome
-from leaps.dsl.interpreter import CallLimitError, Calls, Conditional, StuckError, actions_of
-from leaps.dsl.syntax import Block, Program, blocks, head_tokens, walk
-from leaps.karel.executor import ENGINE, no_task, run
-from leaps.karel.physics import CODES, TRUTH, layout_of, load, perceive, react_at, store, value_at
-from leaps.karel.tasks import KarelTask
-from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World, Worlds, flatten, world_at
-from leaps.studio.requests import WORLDS, Fields, RequestError, fitting, playable
-from leaps.studio.scoring import OUTCOMES
-from leaps.studio.spans import Reading, kind_of, read
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
-SHOWN = 20_000
-"""steps of a rollout that are told"""
+SHOWN = 2_000
+"""steps of a rollout that are recorded"""
 TESTS = 200_000
-"""tests that are told; a rollout with more is told only up to there"""
+"""conditions looked at that are recorded; a rollout with more is recorded only up to there"""
+SECONDS = 10.0
+"""that a rollout may take; what is not over by then has no return"""
+FRAMES, FRAME_MILLISECONDS = 400, 50
+"""pictures of a film, and how long each is shown"""
+FILM_PIXELS, PICTURE_PIXELS = 400, 640
+"""along the longer side of a film and of a picture; larger ones are scaled down"""
 DIGITS = 6
-"""of the values on the way: a picture shows no more"""
-BECAME_WALL = -1
-_BITS = np.array([sum(int(row[code]) << i for i, row in enumerate(TRUTH)) for code in range(CODES)])
-"""[codes] the perceptions that hold, as bits in their order"""
+"""decimals of the value after each step"""
+STATE, LISTED = 240, 12
+"""characters of a state as text, and numbers of a list in it; of longer ones the length is told"""
+OUTCOMES = {outcome: outcome.name.lower().replace("_", "-") for outcome in Outcome}
 
 
 @dataclass(frozen=True)
-class Rollout:
-    """A program in one world."""
+class Trace:
+    """A program in one numbered initial state of a task."""
 
     reading: Reading
-    task: KarelTask | None
-    world: World
-
-    @staticmethod
-    def of(fields: Fields) -> "Rollout":
-        """Check a request for a rollout in a numbered world, or in a drawn one."""
-        reading = read(fields.text("program"))
-        assert reading.program
-        if not fields.has("world"):
-            task = fields.task()
-            index = fields.integer("index", 0, WORLDS - 1, 0)
-            return Rollout(reading, task, numbered_world(task, fields.size(task), fields.seed(), index))
-        if fields.has("index"):
-            raise RequestError("expected an index or a world, found both")
-        world = fields.world()
-        if not fields.has("task"):
-            return Rollout(reading, None, world)
-        task = fields.task()
-        return Rollout(reading, task, playable(world, task, fields.seed()))
-
-    @staticmethod
-    def several(fields: Fields, most: int) -> "list[Rollout]":
-        """Check a request for rollouts in several numbered worlds."""
-        reading = read(fields.text("program"))
-        assert reading.program
-        task, seed = fields.task(), fields.seed()
-        size = fields.size(task)
-        indices = [
-            Fields({"indices": index}).integer("indices", 0, WORLDS - 1)
-            for index in fields.items("indices", most)
-        ]
-        return [Rollout(reading, task, numbered_world(task, size, seed, index)) for index in indices]
+    task: Task
+    size: Size
+    seed: int
+    index: int
 
     @property
     def horizon(self) -> int:
-        height, width = self.world.size
-        return self.task.horizon(self.world.size) if self.task else 10 * height * width
+        return self.task.horizon(self.size)
 
     @property
-    def calls(self) -> int | None:
-        return self.task.calls if self.task else None
+    def length(self) -> int:
+        """How many steps are recorded at most."""
+        return min(self.horizon, SHOWN)
 
-    @property
-    def hooks(self) -> Hooks | None:
-        return self.task.hooks if self.task else None
+    def episodes(self) -> Episodes:
+        return self.task.worlds(1, self.seed, self.size, first=self.index)
 
-    def actions(self) -> tuple[NDArray[np.uint8], Outcome, float | None]:
-        """What is done, how it ends, and what it is worth."""
-        rollouts = run(
-            KAREL.compile(self.reading.program, calls=self.calls),
-            Worlds.stack([self.world]),
-            self.horizon,
-            self.hooks,
-            want_actions=True,
-        )
-        assert rollouts.actions is not None
-        taken = rollouts.actions[0, 0, : rollouts.steps[0, 0]]
-        earned = None if rollouts.returns is None else float(rollouts.returns[0, 0])
-        return taken, Outcome(int(rollouts.outcome[0, 0])), earned
+    def course(self) -> Course:
+        return self.task.course(self.reading.program, self.episodes())
 
     def answer(self) -> dict[str, Any]:
-        """Tell all of it."""
-        actions, outcome, earned = self.actions()
-        shown = min(len(actions), SHOWN)
-        recording = record(self.world, actions[:shown], self.hooks)
-        if self.task:
-            self.task.check_values(recording.value)
-        whole = shown == len(actions)
-        reasons = explain(self.reading.program, recording.codes, shown, whole, outcome, self.calls)
-        shown = len(reasons.statements)
-        bits = _BITS[recording.codes[: shown + 1]].tolist()
-        changes = recording.changes[recording.changes[:, 0] < shown]
-        row, column, heading = self.world.place
+        """Record the rollout."""
+        latest = time.monotonic() + SECONDS
+        numbers = {id(statement): number for number, statement in enumerate(walk(self.reading.program))}
+        statements: list[int] = []
+        tests: list[tuple[int, int, int]] = []
+        values: list[float] = []
+        course = self.course()
+        scene: Scene = course.stage
+        perceived, states = [perceptions_of(scene, self.reading.language)], [state_text(scene)]
+        steps = iter(course)
+        recording, over = True, False
+        for step in steps:
+            if recording:
+                number = len(statements)
+                statements.append(numbers[id(step.statement)])
+                tests += [(number, numbers[id(test)], int(held)) for test, held in step.tests]
+                values.append(round(self.worth(scene), DIGITS))
+                perceived.append(perceptions_of(scene, self.reading.language))
+                states.append(state_text(scene))
+                recording = len(statements) < SHOWN and len(tests) < TESTS
+            if time.monotonic() > latest:
+                break
+        else:
+            over = True
+        whole = over and course.steps == len(statements)
+        outcome = OUTCOMES[course.outcome] if over else None
+        final = [(numbers[id(test)], int(held)) for test, held in course.tests] if whole else []
+        earned = self.worth(scene) if over else None
+        total = course.steps
         return {
-            "world": {"rows": self.world.rows(), "karel": [row, column, heading]},
-            "exits": np.argwhere(self.world.ground == EXIT).tolist(),
+            "perceptions": list(self.reading.language.perceptions),
+            "states": states,
             "statements": describe(self.reading),
             "steps": {
-                "statement": reasons.statements,
-                "row": recording.pose[:shown, 0].tolist(),
-                "column": recording.pose[:shown, 1].tolist(),
-                "heading": recording.pose[:shown, 2].tolist(),
-                "changes": changes.tolist(),
-                "value": recording.value[:shown].round(DIGITS).tolist() if self.task else [None] * shown,
-                "tests": reasons.tests,
-                "perceived": bits[:-1],
+                "statement": statements,
+                "value": values,
+                "tests": tests,
+                "perceived": perceived[:-1],
             },
-            "final_tests": reasons.final_tests,
-            "final_perceived": bits[-1],
-            "outcome": OUTCOMES[outcome],
+            "final_tests": final,
+            "final_perceived": perceived[-1],
+            "outcome": outcome,
             "return": earned,
-            "shown": shown,
-            "total": len(actions),
+            "shown": len(statements),
+            "total": total,
             "horizon": self.horizon,
         }
 
+    def worth(self, scene: Scene) -> float:
+        worth = float(scene.worth())
+        if not math.isfinite(worth):
+            raise ValueError(f"{self.task.name}: a rollout's return must be a finite number, found {worth}")
+        return worth
 
-def numbered_world(task: KarelTask, size: tuple[int, int], seed: int, index: int) -> World:
-    return task.worlds(1, seed, fitting(task, size), first=index).world(0)
+    def images(self, first: int, count: int) -> Iterator["Image"]:
+        """Take pictures: before any step is 0. There are fewer if the rollout ends, or takes too long."""
+        latest = time.monotonic() + SECONDS
+        course = self.course()
+        steps = iter(course)
+        for done in range(first + count):
+            if done >= first:
+                yield course.stage.image().convert("RGB")
+            if next(steps, None) is None or time.monotonic() > latest:
+                return
+
+    def pictures(self, first: int, count: int) -> dict[str, Any]:
+        """Take pictures as PNG files, in base64."""
+        taken = [b64encode(_png(image)).decode() for image in self.images(first, count)]
+        return {"first": first, "pictures": taken}
+
+    def check_film(self) -> None:
+        """Refuse what can't be filmed: a rollout of any length can, from its beginning."""
+
+    def film(self) -> bytes:
+        """Film the beginning of the rollout as a GIF."""
+        frames = []
+        for image in self.images(0, FRAMES):
+            image.thumbnail((FILM_PIXELS, FILM_PIXELS))
+            frames.append(image.quantize())  # at once: whole films in full colours take too much memory
+        with TemporaryDirectory(prefix="leaps-studio-") as folder:
+            file = Path(folder) / "rollout.gif"
+            frames[0].save(file, save_all=True, append_images=frames[1:], duration=FRAME_MILLISECONDS, loop=0)
+            return file.read_bytes()
+
+
+def _png(image: "Image") -> bytes:
+    image.thumbnail((PICTURE_PIXELS, PICTURE_PIXELS))
+    content = io.BytesIO()
+    image.save(content, "PNG", compress_level=3)
+    return content.getvalue()
+
+
+def perceptions_of(scene: Scene, language: Language) -> str:
+    """Look at everything that can be perceived: 1 or 0 for each perception, in the language's order."""
+    senses = [scene.holds(Condition(name)) for name in language.senses]
+    bits = (
+        senses[sense] != bool(inverted)
+        for sense, inverted in zip(language.sense_of.tolist(), language.inverted.tolist(), strict=True)
+    )
+    return "".join("1" if bit else "0" for bit in bits)
+
+
+def state_text(scene: Scene) -> str:
+    """Write a state in a line, cut off where it is long."""
+    plain = scene.plain()
+    if len(plain) == 1:  # a name for the only thing there is says nothing
+        (plain,) = plain.values()
+    text = _text(plain)
+    return text if len(text) <= STATE else text[:STATE] + "…"
+
+
+def _text(value: Any) -> str:
+    """Write plain data; of an image or a long list only its shape."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_text(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        shape = _shape(value)
+        if len(shape) > 1 or len(value) > LISTED:
+            return f"{'×'.join(map(str, shape))} numbers"
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, float):
+        return f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) < 1e4 else f"{value:.3g}"
+    return str(value)
+
+
+def _shape(value: Any) -> list[int]:
+    """The lengths of lists within lists, going by the first of each."""
+    lengths = []
+    while isinstance(value, list | tuple):
+        lengths.append(len(value))
+        value = value[0] if value else None
+    return lengths
 
 
 def describe(reading: Reading) -> list[dict[str, Any]]:
-    """The statements in the order of the text: where each stands, and in which others."""
+    """List the statements in the order of the text: where each stands, and in which others."""
     around: dict[int, list[int]] = {}
     numbers = {id(statement): number for number, statement in enumerate(walk(reading.program))}
 
@@ -162,146 +221,3 @@ def describe(reading: Reading) -> list[dict[str, Any]]:
         }
         for span, statement in zip(reading.heads(), walk(reading.program), strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class Recording:
-    """What happened in the world."""
-
-    pose: NDArray[np.int64]
-    """[steps, 3] after each"""
-    value: NDArray[np.float64]
-    """[steps] after each; the return if the rollout ended there"""
-    codes: NDArray[np.uint8]
-    """[steps + 1] what was perceived before each, and at the end"""
-    changes: NDArray[np.int64]
-    """[n, 4] step, row, column and markers of a cell that changed; BECAME_WALL if it is a wall from now on"""
-
-
-def record(world: World, actions: NDArray[np.uint8], hooks: Hooks | None) -> Recording:
-    """Do the actions, with what the task does, and note what changes."""
-    count = len(actions)
-    pose = np.empty((count, 3), np.int64)
-    value = np.empty(count, np.float64)
-    codes = np.empty(count + 1, np.uint8)
-    called = hooks or no_task()
-    changes = _record_all(
-        Worlds.stack([world]), world.clone(), np.ascontiguousarray(actions), called, pose, value, codes
-    )
-    return Recording(pose, value, codes, changes)
-
-
-do = ENGINE.step
-
-
-@jit
-def _record_all(
-    worlds: Worlds,
-    start: World,
-    actions: NDArray[np.uint8],
-    hooks: Hooks,
-    pose: NDArray[np.int64],
-    values: NDArray[np.float64],
-    codes: NDArray[np.uint8],
-) -> NDArray[np.int64]:
-    world = world_at(worlds, 0)
-    height, width = world.ground.shape
-    flat, layout = flatten(worlds), layout_of(worlds)
-    ground, markers = flat.ground, flat.markers
-    known = np.empty(height * width, np.int64)
-    for cell in range(height * width):
-        known[cell] = BECAME_WALL if ground[cell] == WALL else np.int64(markers[cell])
-    react, value = react_at(hooks.react), value_at(hooks.value)
-    changes = np.empty((64, 4), np.int64)
-    changed = 0
-    registers = load(flat, 0, layout)
-    for step in range(len(actions)):
-        codes[step] = perceive(flat, layout, registers)
-        before = np.int64(registers[0])
-        registers, change, _ = do(flat, worlds, 0, layout, registers, actions[step], hooks.events, react)
-        store(flat, 0, layout, registers)
-        # An action changes no cell but the one that Karel stands on; a task may change any.
-        first, last = before, before + 1
-        if change & hooks.events:
-            first, last = np.int64(0), np.int64(height * width)
-        for cell in range(first, last):
-            now = BECAME_WALL if ground[cell] == WALL else np.int64(markers[cell])
-            if now != known[cell]:
-                known[cell] = now
-                if changed == len(changes):
-                    longer = np.empty((2 * changed, 4), np.int64)
-                    longer[:changed] = changes
-                    changes = longer
-                changes[changed, 0], changes[changed, 1] = step, cell // width
-                changes[changed, 2], changes[changed, 3] = cell % width, now
-                changed += 1
-        pose[step, 0], pose[step, 1], pose[step, 2] = world.pose[0], world.pose[1], world.pose[2]
-        values[step] = value(world, start) - hooks.cost * (step + 1)
-    codes[len(actions)] = perceive(flat, layout, registers)
-    return changes[:changed].copy()
-
-
-@dataclass(frozen=True)
-class Reasons:
-    """Why it happened."""
-
-    statements: list[int]
-    """of each step: the statement that acted"""
-    tests: list[tuple[int, int, int]]
-    """step, statement, and whether its condition held, looked at before the step's action"""
-    final_tests: list[tuple[int, int]]
-    """looked at after the last action"""
-
-
-class _Recalled:
-    """What was perceived at each step, in place of a world to look at."""
-
-    def __init__(self, program: Program, codes: list[int]) -> None:
-        self.codes, self.steps = codes, 0
-        self.numbers = {id(statement): number for number, statement in enumerate(walk(program))}
-        self.truth = {
-            id(statement): [
-                bool(TRUTH[LANGUAGE.perceptions.index(statement.condition.perception), code])
-                != statement.condition.negated
-                for code in range(CODES)
-            ]
-            for statement in walk(program)
-            if isinstance(statement, Conditional)
-        }
-        self.told: list[tuple[int, int, int]] = []
-
-    def look(self, statement: Conditional) -> bool:
-        holds = self.truth[id(statement)][self.codes[self.steps]]
-        self.told.append((self.steps, self.numbers[id(statement)], int(holds)))
-        return holds
-
-
-def explain(
-    program: Program,
-    codes: NDArray[np.uint8],
-    steps: int,
-    whole: bool,
-    outcome: Outcome,
-    calls: int | None = None,
-) -> Reasons:
-    """Find the statement of each of so many steps, and the tests that led there.
-
-    whole: whether these are all the steps of a rollout that came to this outcome. calls: the limit of calls
-    in the rollout, if any.
-    """
-    recalled = _Recalled(program, codes.tolist())
-    statements: list[int] = []
-    ways = actions_of(program.body, recalled.look, Calls(calls))
-    while len(statements) < steps:
-        statement, _ = next(ways)
-        if len(recalled.told) > TESTS:
-            break
-        statements.append(recalled.numbers[id(statement)])
-        recalled.steps += 1
-    told = [test for test in recalled.told if test[0] < len(statements)]
-    if not whole or len(statements) < steps or outcome == Outcome.ENDED:
-        return Reasons(statements, told, [])  # when the world ends a rollout, the program never looks again
-    recalled.told.clear()
-    with suppress(StuckError, CallLimitError):
-        next(ways, None)
-    return Reasons(statements, told, [(number, held) for _, number, held in recalled.told])

@@ -77,6 +77,23 @@ def test_a_task_of_ones_own_is_begun_with_under_its_plain_name(tmp_path: Path) -
     assert (code, err) == (0, "")
 
 
+def test_a_file_with_a_task_opens_with_that_task() -> None:
+    example = ROOT / "examples" / "an_environment_of_your_own.py"
+    process = start("--json", f"{example}:CART_POLE")
+    assert process.stdout is not None
+    address = json.loads(process.stdout.readline())["address"]
+    assert about(address)["start"] == {"task": "cart-pole", "program": None}
+    program = "DEF run m( IF c( willLeanRight c) i( pushRight i) m)"
+    assert ask(address, "POST", "/api/evaluate", program=program, task="cart-pole", episodes=2)["valid"]
+    code, _, err = interrupt(process)
+    assert (code, err) == (0, "")
+
+
+def test_one_task_is_enough(leaps: Leaps) -> None:
+    refused = leaps("studio", "my_env.py:CART_POLE", "--task", "maze", "--port", "0")
+    assert_refused(refused, "expected one task, found my_env.py:CART_POLE and --task maze")
+
+
 def test_ctrl_c_ends_it_quietly_whatever_is_under_way() -> None:
     process = start("--json")
     assert process.stdout is not None

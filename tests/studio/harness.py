@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
@@ -16,6 +17,10 @@ from leaps.studio.serving import Server, listen
 SILENCE = 20.0
 """seconds after which a connection is not used again: the server may be about to close it"""
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
+OWN = {"corridor": f"{Path(__file__).parents[1] / 'gym' / 'corridor.py'}:CORRIDOR"}
+"""a task in an environment, as the command line names it"""
+RIGHT = "DEF run m( WHILE c( not c( atTheEnd c) c) w( right w) m)"
+"""solves it, with a privileged perception"""
 
 
 def search_for_ever(connection: Connection, *_: object) -> None:

@@ -5,17 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leaps.dsl.language import Language
 from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.syntax import Program, tokens_of
 from leaps.karel.world import LANGUAGE
-from leaps.studio.completion import complete, kind_of
+from leaps.studio.completion import complete, kinds_of
 from leaps.studio.requests import RequestError
 from leaps.studio.spans import Source
 from tests.strategies import programs
 
 
 def labels(text: str, cursor: int | None = None) -> list[str]:
-    told = complete(Source(text), len(text) if cursor is None else cursor)
+    told = complete(Source(text), len(text) if cursor is None else cursor, LANGUAGE)
     return [option["label"] for option in told["options"]]
 
 
@@ -39,10 +40,10 @@ def test_a_beginning_offers_def_and_an_end_nothing() -> None:
 
 def test_the_word_at_the_cursor_is_replaced() -> None:
     text = "DEF run m( move m)"
-    assert complete(Source(text), 13)["from"] == 11
-    assert complete(Source(text), 15)["from"] == 11
-    assert complete(Source(text), 11)["from"] == 11
-    assert complete(Source(text), 10)["from"] == 8
+    assert complete(Source(text), 13, LANGUAGE)["from"] == 11
+    assert complete(Source(text), 15, LANGUAGE)["from"] == 11
+    assert complete(Source(text), 11, LANGUAGE)["from"] == 11
+    assert complete(Source(text), 10, LANGUAGE)["from"] == 8
     assert labels(text, 10) == ["m("]
     assert "turnLeft" in labels(text, 13)
     assert "m)" in labels(text, 16)
@@ -63,15 +64,15 @@ def test_nothing_is_offered_in_a_comment_but_behind_it() -> None:
 
 def test_offsets_are_the_browsers() -> None:
     text = "# 🐢\nDEF ru"
-    told = complete(Source(text), len(text) + 1)
+    told = complete(Source(text), len(text) + 1, LANGUAGE)
     assert told["from"] == text.index("ru") + 1
     assert [option["label"] for option in told["options"]] == ["run"]
 
 
 def test_a_cursor_is_in_the_text() -> None:
-    assert complete(Source("DEF"), 3)["from"] == 0
+    assert complete(Source("DEF"), 3, LANGUAGE)["from"] == 0
     with pytest.raises(RequestError, match="cursor: expected 0 to 3, found 4"):
-        complete(Source("DEF"), 4)
+        complete(Source("DEF"), 4, LANGUAGE)
 
 
 def test_near_the_longest_length_only_what_still_fits_is_offered() -> None:
@@ -82,9 +83,20 @@ def test_near_the_longest_length_only_what_still_fits_is_offered() -> None:
 
 
 def test_tokens_have_kinds() -> None:
-    kinds = {token: kind_of(token) for token in LANGUAGE.tokens[:-1]}
+    kinds = kinds_of(LANGUAGE)
+    assert list(kinds) == list(LANGUAGE.tokens[:-1])
     assert kinds["move"] == "action"
     assert kinds["markersPresent"] == "perception"
     assert kinds["R=19"] == "count"
     assert {kinds[token] for token in ("DEF", "run", "not", "ELSE", "REPEAT")} == {"keyword"}
     assert {kinds[token] for token in ("m(", "c)", "e(", "w)")} == {"bracket"}
+
+
+def test_the_words_are_those_of_the_language_given() -> None:
+    language = Language(("go", "wait"), ("lit",), max_repeat=1)
+    found = complete(Source("DEF run m( IF c( "), 17, language)
+    assert found["options"] == [
+        {"label": "lit", "kind": "perception"},
+        {"label": "not", "kind": "keyword"},
+    ]
+    assert complete(Source("DEF run m( move "), 16, language)["options"] == []

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from leaps.evaluate import evaluate
-from leaps.studio.server import OFFERED, Start, Studio
-from leaps.studio.tracing import Rollout
+from leaps.studio.karel import KarelTrace
+from leaps.studio.offer import OFFERED
+from leaps.studio.server import Start, Studio
 from tests.karel.tasks.corridor import SOLUTION, edit
 from tests.studio.harness import WALK, running
 
@@ -17,7 +18,7 @@ def test_a_task_of_ones_own_is_offered_and_scored_as_those_that_ship(corridor: P
         told = server.get("/api/about").json
         assert told["start"] == {"task": "corridor~100", "program": None}
         assert [task["name"] for task in told["tasks"]] == [*OFFERED, "corridor"]
-        assert [task["name"] for task in told["tasks"] if task["own"]] == ["corridor"]
+        assert [task["name"] for task in told["tasks"] if task["group"] == "Your own"] == ["corridor"]
         offered = told["tasks"][-1]
         assert offered["summary"] == "leave a marker in the last cell of a corridor"
         assert (offered["title"], offered["size"], offered["horizon"]) == ("Corridor", [4, 12], 480)
@@ -98,7 +99,7 @@ def test_an_edit_of_a_task_of_ones_own_is_seen_by_the_next_request(corridor: Pat
         edit(corridor, 'name="corridor"', 'name="hall"')  # the page goes on to ask for it by its name
         assert server.result("/api/evaluate", **asked)["mean"] == 0.5
         assert len(server.result("/api/rollout", **asked)["world"]["rows"]) == 5
-        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["own"])
+        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
         assert (offered["name"], offered["size"]) == ("corridor", [5, 9])
 
 
@@ -127,7 +128,7 @@ def test_mistakes_in_a_task_of_ones_own_are_told_and_can_be_mended(
             answer = server.post(f"/api/{path}", {"program": WALK, "task": "corridor", **more})
             assert answer.status == 422
             assert answer.json["error"].startswith("task: " + said.format(file=corridor))
-        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["own"])
+        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
         assert offered["size"] == [4, 12]
         assert server.result("/api/evaluate", program=WALK, task="maze")["valid"]
         corridor.write_text(source)
@@ -138,7 +139,7 @@ def test_a_task_of_ones_own_that_is_broken_keeps_nothing_else_from_getting_ready
     corridor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ready: list[str] = []
-    monkeypatch.setattr(Rollout, "answer", lambda rollout: ready.append(rollout.task.name))
+    monkeypatch.setattr(KarelTrace, "answer", lambda rollout: ready.append(rollout.task.name))
     studio = Studio(Start.of(f"{corridor}:CORRIDOR"), warm=False)
     monkeypatch.setattr(studio, "draw_map", lambda: ready.append("map"))
     studio._get_ready()

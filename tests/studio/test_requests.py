@@ -1,13 +1,17 @@
 """What comes in is checked before anything is computed with it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from gymnasium.error import DependencyNotInstalled
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaps.karel.world import World
+from leaps.karel.tasks import KarelTask
+from leaps.karel.world import LANGUAGE, World
+from leaps.studio import requests
 from leaps.studio.requests import (
     BUDGET,
     SIDE,
@@ -15,12 +19,16 @@ from leaps.studio.requests import (
     RequestError,
     SearchRequest,
     find_task,
+    mistake,
     playable,
     read_json,
     read_search,
+    with_words,
 )
 from leaps.tasks import get
+from tests.gym.corridor import CORRIDOR, corridor, long
 from tests.karel.tasks.corridor import edit
+from tests.studio.harness import OWN
 
 ROWS = ["####", "#.1#", "####"]
 
@@ -84,7 +92,9 @@ def test_a_list_is_neither_empty_nor_too_long() -> None:
 
 
 def test_a_task_is_found_by_name() -> None:
-    assert Fields({"task": "top-off@0.25"}).task().seen_share == 0.25
+    task = Fields({"task": "top-off@0.25"}).task()
+    assert isinstance(task, KarelTask)
+    assert task.seen_share == 0.25
     assert Fields({"task": "maze~100000"}).task().horizon() == 100_000
     assert "did you mean 'top-off'" in refused({"task": "topoff"}, "task")
 
@@ -165,6 +175,14 @@ def test_only_who_asks_for_a_task_of_their_own_is_told_of_mistakes(corridor: Pat
         raise RequestError("no")
 
 
+def test_what_an_environment_that_ships_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "shipped", lambda: {"corridor": CORRIDOR})
+    assert mistake(ValueError("it needs MiniGrid"), "corridor~9", {}) == "it needs MiniGrid"
+    assert mistake(DependencyNotInstalled("no pygame"), "corridor", {}) == "no pygame"
+    assert mistake(IndexError("a mistake here"), "corridor", {}) is None
+    assert mistake(ValueError("a mistake here"), "maze", {}) is None
+
+
 def test_a_size_fits_its_task() -> None:
     maze = get("maze")
     assert Fields({}).size(maze) == (8, 8)
@@ -174,7 +192,58 @@ def test_a_size_fits_its_task() -> None:
     assert "needs at least 5x5" in refused({"size": [5, 4]}, "size", maze)
     assert "one fixed flat" in refused({"size": [9, 9]}, "size", get("clean-house"))
     assert "expected [height, width]" in refused({"size": [5]}, "size", maze)
-    assert "expected [height, width]" in refused({"size": "5x5"}, "size", maze)
+    assert "expected height and width" in refused({"size": "5x5"}, "size", maze)
+    assert "expected [height, width] or the name" in refused({"size": "x" * 65}, "size", maze)
+
+
+def test_a_variant_of_an_environment_is_a_size() -> None:
+    assert Fields({}).size(CORRIDOR) == ""
+    assert Fields({"size": "long"}).size(CORRIDOR) == "long"
+    assert "corridor has no variant 'huge'" in refused({"size": "huge"}, "size", CORRIDOR)
+    assert "corridor has no variant (8, 8)" in refused({"size": [8, 8]}, "size", CORRIDOR)
+    endless = corridor(steps=None, variants={"endless": long})
+    with pytest.raises(ValueError, match="expected `steps`"):
+        Fields({"size": "endless"}).size(endless)
+
+
+def test_rollouts_of_an_environment_are_bounded() -> None:
+    with pytest.raises(RequestError, match="at most 100,000 actions, found 100,001"):
+        Fields({"size": "long"}).size(corridor(steps=100_001))
+
+
+def test_the_language_is_that_of_the_task_or_karels() -> None:
+    assert Fields({}).language() is LANGUAGE
+    assert Fields({"task": "corridor"}, OWN).language() == CORRIDOR.domain.language
+
+
+def test_a_task_may_take_words_from_programs() -> None:
+    class Wordy:
+        def fitting(self, words: Any) -> Any:
+            if "x>" in words:
+                raise ValueError("wordy: expected a number after x>")
+            return sorted(words)
+
+    wordy: Any = Wordy()
+    found: Any = with_words(wordy, "DEF run # x>1\n m(", "m(")
+    assert found == ["DEF", "m(", "run"]
+    with pytest.raises(RequestError, match="program: wordy: expected a number after x>"):
+        with_words(wordy, "x>")
+    assert with_words(get("maze"), "anything") is get("maze")
+
+
+def test_a_search_in_an_environment_names_variants_and_methods_without_a_space() -> None:
+    found = read_search({"task": "corridor", "also": "long", "worlds": "4"}, OWN)
+    assert found == SearchRequest(OWN["corridor"], "ladder", 0, None, None, ("long",), worlds=4, mapped=False)
+    assert read_search({"task": "corridor", "size": "long"}, OWN).size == "long"
+    for change, said in (
+        ({"size": "8x8"}, "has no variant '8x8'"),
+        ({"also": "huge"}, "has no variant 'huge'"),
+        ({"method": "leaps"}, "expected one of ladder, hc, found 'leaps'"),
+        ({"worlds": "0"}, "worlds: expected 1 to 256"),
+        ({"worlds": "257"}, "worlds: expected 1 to 256"),
+    ):
+        with pytest.raises(RequestError, match=re.escape(said)):
+            read_search({"task": "corridor"} | change, OWN)
 
 
 def test_a_world_is_drawn() -> None:

@@ -10,14 +10,20 @@ from leaps.evaluate import evaluate
 from leaps.karel.tasks import TASKS
 from leaps.studio import scoring
 from leaps.studio.lanes import CHEAP
+from leaps.studio.offer import STEP_COST
 from leaps.studio.programs import START
 from leaps.studio.requests import Fields, RequestError
 from leaps.studio.scoring import STEPS, Scoring
-from tests.studio.harness import WALK
+from tests.gym.corridor import CORRIDOR
+from tests.studio.harness import OWN, RIGHT, WALK
 
 
 def score(**fields: Any) -> dict[str, Any]:
     return Scoring.of(Fields({"program": WALK, "task": "maze"} | fields)).answer()
+
+
+def score_corridor(**fields: Any) -> dict[str, Any]:
+    return Scoring.of(Fields({"program": RIGHT, "task": "corridor"} | fields, OWN)).answer()
 
 
 @pytest.mark.parametrize("task", START)
@@ -98,3 +104,37 @@ def test_drawing_from_a_small_share_is_costly() -> None:
 def test_episodes_are_bounded(episodes: object) -> None:
     with pytest.raises(RequestError, match="episodes"):
         score(episodes=episodes)
+
+
+def test_an_environment_is_scored_as_evaluate_scores_it() -> None:
+    told = score_corridor()
+    expected = evaluate(RIGHT, CORRIDOR, episodes=100)
+    assert told["returns"] == expected.returns[0].tolist()
+    assert told["steps"] == expected.rollouts.steps[0].tolist()
+    assert told["privileged"] == ["atTheEnd"]
+    assert score()["privileged"] == []
+
+
+def test_a_variant_of_an_environment_is_scored() -> None:
+    expected = evaluate(RIGHT, CORRIDOR, episodes=5, size="long").rollouts.steps[0].tolist()
+    assert score_corridor(size="long", episodes=5)["steps"] == expected
+
+
+def test_the_distance_is_counted_in_the_language_of_the_task() -> None:
+    assert score_corridor(original="DEF run m( left m)")["distance"] == 2
+
+
+def test_a_step_of_an_environment_costs_more_than_one_of_karel() -> None:
+    slow = Scoring.of(Fields({"program": RIGHT, "task": "corridor"}, OWN))
+    assert slow.cost == 100 * 30 * STEP_COST > CHEAP
+
+
+def test_an_environment_that_takes_too_long_is_scored_in_fewer_episodes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = score_corridor()
+    monkeypatch.setattr(scoring, "SECONDS", -1.0)
+    told = score_corridor()
+    assert 0 < len(told["returns"]) < 100
+    assert told["asked"] == 100
+    assert told["returns"] == whole["returns"][: len(told["returns"])]

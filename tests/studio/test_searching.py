@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from leaps.dsl.language import Language
 from leaps.dsl.text import parse
+from leaps.evaluate import evaluate
 from leaps.experiments.explore import Plane
-from leaps.karel.world import LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.solve import Round, Run, SolveConfig, solve
 from leaps.studio import searching
 from leaps.studio.mapping import LatentMap
 from leaps.studio.requests import RequestError, SearchRequest
 from leaps.studio.searching import Searches, Teller, in_words, search
 from tests.karel.tasks.corridor import edit
-from tests.studio.harness import search_for_ever
+from tests.studio.harness import OWN, search_for_ever
 
 QUICK = SearchRequest("four-corner", "leaps+", 0, 320, None)
 ENDLESS = SearchRequest("one-stroke", "hc", 0, 1_000_000, (40, 40))
@@ -66,7 +68,8 @@ def test_a_search_is_told_from_its_first_step_to_its_end_and_finds_what_solve_fi
         return events
 
     first = asyncio.run(scene())
-    assert {name for name, _ in first[:-1]} == {"step"}
+    assert {name for name, _ in first[:-2]} == {"step"}
+    assert first[-2] == ("judging", {})
     name, end = first[-1]
     assert name == "end"
     expected = solve("four-corner", "leaps+", budget=320)
@@ -75,7 +78,7 @@ def test_a_search_is_told_from_its_first_step_to_its_end_and_finds_what_solve_fi
     assert end["search_return"] == expected.search_return
     assert end["evaluations"] == expected.evaluations > expected.budget_spent == 320
     assert end["solved"] is False
-    assert first[-2][1]["evaluations"] == 320
+    assert first[-3][1]["evaluations"] == 320
     assert first[0][1]["round"] == 1
     assert len(first[0][1]["population"]) == 64
 
@@ -101,6 +104,20 @@ def test_who_stops_asking_ends_the_search() -> None:
         searches.stop()
 
     asyncio.run(scene())
+
+
+def test_a_program_is_found_for_an_environment_in_its_own_words() -> None:
+    request = SearchRequest(OWN["corridor"], "ladder", 0, 1000, None, ("long",), worlds=4, mapped=False)
+
+    async def scene() -> list[Any]:
+        return await everything(Searches(), request, None)
+
+    events = asyncio.run(scene())
+    name, end = events[-1]
+    assert (name, end["solved"], end["elsewhere"]) == ("end", True, {"long": 1.0})
+    assert evaluate(end["program"], OWN["corridor"]).returns.min() == 1.0
+    assert "program" in events[0][1]
+    assert events[0][1]["population"] == []
 
 
 def test_a_process_that_dies_is_a_problem_and_stopping_is_none() -> None:
@@ -207,34 +224,43 @@ def test_a_mistake_of_ours_is_not_put_down_to_a_task(monkeypatch: pytest.MonkeyP
 
 
 def test_a_program_is_told_when_it_changes() -> None:
-    teller, step = Teller(None), step_of()
-    told = teller.tell(step)
+    teller, step = Teller(None, LANGUAGE), step_of()
+    told = teller.tell(step, KAREL)
     assert parse(told["program"], LANGUAGE)
-    assert "program" not in teller.tell(step)
+    assert "program" not in teller.tell(step, KAREL)
     other = step_of(program=LANGUAGE.encode(["DEF", "run", "m(", "move", "m)"]))
-    assert teller.tell(other)["program"] == "DEF run m(\n  move\nm)"
+    told = teller.tell(other, KAREL)
+    assert (told["program"], told["words"]) == ("DEF run m(\n  move\nm)", {})
+
+
+def test_words_that_the_page_does_not_know_come_with_their_kinds() -> None:
+    known = Language(("move",), ("frontIsClear",), max_repeat=2)
+    told = Teller(None, known).tell(
+        step_of(program=LANGUAGE.encode(["DEF", "run", "m(", "turnLeft", "m)"])), KAREL
+    )
+    assert told["words"] == {"turnLeft": "action"}
 
 
 def test_what_is_told_is_json_even_if_all_were_given_up() -> None:
-    told = Teller(None).tell(step_of(best=-float("inf")))
+    told = Teller(None, LANGUAGE).tell(step_of(best=-float("inf")), KAREL)
     assert told["best"] == 0.0
     json.dumps(told, allow_nan=False)
 
 
 def test_a_population_is_placed_now_and_then(latent_map: LatentMap, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "BETWEEN_PLACINGS", 600.0)
-    teller = Teller(latent_map.plane)
-    first = teller.tell(step_of())["population"]
+    teller = Teller(latent_map.plane, LANGUAGE)
+    first = teller.tell(step_of(), KAREL)["population"]
     assert len(first) == 64
-    assert teller.tell(step_of(rounds=2))["population"] == first  # a moment ago
+    assert teller.tell(step_of(rounds=2), KAREL)["population"] == first  # a moment ago
     later = SimpleNamespace(monotonic=lambda: teller.placed + 601)
     monkeypatch.setattr(searching, "time", later)
-    assert teller.tell(step_of(rounds=2))["population"] != first
+    assert teller.tell(step_of(rounds=2), KAREL)["population"] != first
 
 
 def test_programs_that_have_no_point_are_encoded(latent_map: LatentMap) -> None:
     step = step_of("hc")
-    placed = Teller(latent_map.plane).tell(step)["population"]
+    placed = Teller(latent_map.plane, LANGUAGE).tell(step, KAREL)["population"]
     lines = sorted({" ".join(LANGUAGE.decode(row)) for row in step.asked[:64]})
     expected = latent_map.place([parse(line, LANGUAGE) for line in lines])["points"]
     assert np.allclose(sorted(placed), sorted(expected), atol=2e-3)

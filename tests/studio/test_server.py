@@ -16,18 +16,19 @@ from PIL import Image
 
 from leaps import __version__
 from leaps.evaluate import evaluate
-from leaps.karel.tasks import HARD, TASKS
+from leaps.karel.tasks import TASKS
 from leaps.karel.world import LANGUAGE
 from leaps.studio.guard import SECURITY
 from leaps.studio.lanes import CHEAP
 from leaps.studio.mapping import LatentMap
+from leaps.studio.offer import OFFERED
 from leaps.studio.requests import BODY, Fields
+from leaps.studio.rollouts import rollout_of
 from leaps.studio.searching import Searches
-from leaps.studio.server import OFFERED, Start, about, cost_of, encode
-from leaps.studio.tracing import Rollout
-from tests.studio.harness import WALK, Running, running, search_for_ever
+from leaps.studio.server import Start, about, cost_of, encode
+from tests.studio.harness import OWN, RIGHT, WALK, Running, running, search_for_ever
 
-POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "space/place", "space/between")
+POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "pictures", "space/place", "space/between")
 
 
 # What is asked for.
@@ -37,13 +38,7 @@ def test_about_says_what_there_is(server: Running) -> None:
     told = server.get("/api/about").json
     assert told["version"] == __version__
     assert [task["name"] for task in told["tasks"]] == list(OFFERED)
-    maze = next(task for task in told["tasks"] if task["name"] == "maze")
-    assert (maze["title"], maze["size"], maze["smallest"], maze["horizon"]) == ("Maze", [8, 8], [5, 5], 640)
-    assert [task["name"] for task in told["tasks"] if task["hard"]] == list(HARD)
-    assert [task["name"] for task in told["tasks"] if not task["resizable"]] == ["clean-house"]
-    assert told["actions"] == list(LANGUAGE.actions)
-    assert told["perceptions"] == list(LANGUAGE.perceptions)
-    assert {"DEF", "run", "WHILE", "IF", "IFELSE", "ELSE", "REPEAT", "not"} == set(told["keywords"])
+    assert told["languages"][told["tasks"][0]["language"]]["perceptions"] == list(LANGUAGE.perceptions)
     assert told["study"][0]["reported"] == {"0": 0.86, "3": 0.95, "5": 1.0}
     assert told["limits"] == {
         "episodes": 1000,
@@ -52,14 +47,20 @@ def test_about_says_what_there_is(server: Running) -> None:
         "characters": 4000,
         "tokens": 400,
         "side": 100,
+        "pictures": 24,
     }
     assert told["start"] == {"task": "top-off", "program": None}
 
 
-@pytest.mark.parametrize("task", ["seesaw", "farmer~100"])
-def test_starting_with_a_task_that_the_page_does_not_list_raises(task: str) -> None:
-    with pytest.raises(ValueError, match=f"doesn't show the tasks of other papers, found '{task}'"):
-        Start.of(task)
+@pytest.mark.parametrize("task", ["seesaw", "farmer~100", "maze-from-corner", "maze~100"])
+def test_the_task_to_begin_with_is_always_listed(task: str) -> None:
+    told = about(Start.of(task))
+    assert told["start"]["task"] == task
+    plain = task.partition("~")[0]
+    assert [one["name"] for one in told["tasks"]] == [
+        *OFFERED,
+        *(() if plain in OFFERED else (plain,)),
+    ]
 
 
 def test_about_says_what_the_command_line_gave() -> None:
@@ -162,8 +163,8 @@ def test_a_map_that_can_not_be_drawn_is_said_to_be_missing(monkeypatch: pytest.M
 
 
 def test_what_is_told_costs_more_than_what_is_counted() -> None:
-    own = Rollout.of(Fields({"program": WALK, "task": "maze"}))
-    large = Rollout.of(Fields({"program": WALK, "task": "maze", "size": [100, 100]}))
+    own = rollout_of(Fields({"program": WALK, "task": "maze"}))
+    large = rollout_of(Fields({"program": WALK, "task": "maze", "size": [100, 100]}))
     assert cost_of([own] * 6) <= CHEAP
     assert cost_of([large] * 6) > CHEAP
 
@@ -411,7 +412,7 @@ def test_many_ask_at_once_while_somebody_asks_for_a_lot(server: Running) -> None
 texts = (
     st.text(max_size=80)
     | st.lists(st.sampled_from(LANGUAGE.tokens), max_size=40).map(" ".join)
-    | st.sampled_from([WALK, "\ud800", "DEF run m( move m)"])
+    | st.sampled_from([WALK, RIGHT, "\ud800", "DEF run m( move m)"])
 )
 values: st.SearchStrategy[Any] = st.recursive(
     st.none()
@@ -432,8 +433,8 @@ bodies = st.fixed_dictionaries(
     optional={
         "program": texts | values,
         "original": texts | values,
-        "task": st.sampled_from([*TASKS, "top-off@0.5", "nowhere"]) | values,
-        "size": st.lists(st.integers(-1, 30), min_size=2, max_size=2) | values,
+        "task": st.sampled_from([*TASKS, *OWN, "top-off@0.5", "nowhere"]) | values,
+        "size": st.lists(st.integers(-1, 30), min_size=2, max_size=2) | st.just("long") | values,
         "seed": st.integers(0, 9) | values,
         "index": st.integers(0, 9) | values,
         "indices": st.lists(st.integers(0, 9), max_size=3) | values,
@@ -444,14 +445,18 @@ bodies = st.fixed_dictionaries(
         "from": texts | values,
         "to": texts | values,
         "steps": st.integers(0, 3) | values,
+        "first": st.integers(-1, 40) | values,
+        "count": st.integers(-1, 30) | values,
     },
 )
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(POSTS), fields=bodies)
-def test_whatever_is_posted_there_is_an_answer(server: Running, name: str, fields: dict[str, Any]) -> None:
-    answer = server.post(f"/api/{name}", fields)
+def test_whatever_is_posted_there_is_an_answer(
+    own_server: Running, name: str, fields: dict[str, Any]
+) -> None:
+    answer = own_server.post(f"/api/{name}", fields)
     assert answer.status < 500 or answer.status == 503, answer.body
     if answer.headers["content-type"] == "application/json":
         told = answer.json

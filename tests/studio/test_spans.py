@@ -4,11 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leaps.dsl.language import Language
 from leaps.dsl.syntax import Program, head_tokens, walk
 from leaps.dsl.text import to_indented, to_line
+from leaps.karel.world import LANGUAGE
 from leaps.studio.requests import RequestError
-from leaps.studio.spans import Source, check, kind_of, read
+from leaps.studio.spans import Reading, Source, check, kind_of, read
 from tests.strategies import programs
+
+
+def read_karel(text: str) -> Reading:
+    return read(text, LANGUAGE)
 
 
 def cut(text: str, span: list[int]) -> str:
@@ -22,12 +28,12 @@ def test_what_is_cut_out_at_the_spans_are_the_heads(program: Program, indented: 
     text = to_indented(program) if indented else to_line(program)
     heads = [" ".join(head_tokens(statement)) for statement in walk(program)]
     if len(text) <= 4000 and len(text.split()) <= 400:
-        assert [cut(text, span) for span in read(text).heads()] == heads
+        assert [cut(text, span) for span in read_karel(text).heads()] == heads
 
 
 def test_a_head_may_be_spread_over_lines_and_comments() -> None:
     text = "DEF run m(\n WHILE # as long as\n  c( frontIsClear\n c) w( move w) m)"
-    spans = read(text).heads()
+    spans = read_karel(text).heads()
     assert cut(text, spans[0]) == "WHILE # as long as\n  c( frontIsClear\n c)"
     assert cut(text, spans[1]) == "move"
 
@@ -35,7 +41,7 @@ def test_a_head_may_be_spread_over_lines_and_comments() -> None:
 @pytest.mark.parametrize("comment", ["# é", "# 🐢", "# \ud83d alone", "# 🐢🐢 ü"])
 def test_spans_after_other_scripts_are_counted_as_browsers_count(comment: str) -> None:
     text = f"{comment}\nDEF run m( move {comment}\n turnLeft m)"
-    assert [cut(text, span) for span in read(text).heads()] == ["move", "turnLeft"]
+    assert [cut(text, span) for span in read_karel(text).heads()] == ["move", "turnLeft"]
 
 
 @given(st.text())
@@ -50,7 +56,9 @@ def test_an_offset_within_a_pair_is_at_its_character() -> None:
 
 
 def test_check_tells_both_forms() -> None:
-    told = check(read("DEF run m( IFELSE c( not c( frontIsClear c) c) i( turnLeft i) ELSE e( move e) m)"))
+    told = check(
+        read_karel("DEF run m( IFELSE c( not c( frontIsClear c) c) i( turnLeft i) ELSE e( move e) m)")
+    )
     assert told["valid"]
     assert told["tokens"] == 18
     assert told["indented"].splitlines()[1] == "  IFELSE c( not c( frontIsClear c) c) i("
@@ -71,7 +79,7 @@ def test_check_tells_both_forms() -> None:
     ],
 )
 def test_an_error_is_where_it_is(text: str, message: str, where: str) -> None:
-    told = check(read(text))
+    told = check(read_karel(text))
     assert not told["valid"]
     assert message in told["error"]["message"]
     assert "\n" not in told["error"]["message"]
@@ -80,31 +88,31 @@ def test_an_error_is_where_it_is(text: str, message: str, where: str) -> None:
 
 def test_a_program_of_too_many_tokens_is_none() -> None:
     longest = "DEF run m( " + "move " * 396 + "m)"
-    assert check(read(longest))["tokens"] == 400
+    assert check(read_karel(longest))["tokens"] == 400
     text = "DEF run m( " + "move " * 397 + "m)"
-    told = check(read(text))
+    told = check(read_karel(text))
     assert told["error"]["message"] == "a program has at most 400 tokens, found 401"
     assert cut(text, told["error"]["span"]) == "m)"
 
 
 def test_a_program_of_too_many_characters_is_none() -> None:
     text = "DEF run m( move m)" + " " * 3983
-    told = check(read(text))
+    told = check(read_karel(text))
     assert told["error"] == {
         "message": "a program has at most 4,000 characters, found 4,001",
         "span": [4000, 4001],
     }
-    assert check(read(text[:4000]))["valid"]
+    assert check(read_karel(text[:4000]))["valid"]
 
 
 def test_who_needs_a_program_is_told_why_there_is_none() -> None:
     with pytest.raises(RequestError, match="found 'm\\)', expected c\\("):
-        _ = read("DEF run m( IF m)").program
+        _ = read_karel("DEF run m( IF m)").program
 
 
 @given(st.text(max_size=60))
 def test_whatever_the_text_there_is_an_answer(text: str) -> None:
-    told = check(read(text))
+    told = check(read_karel(text))
     if not told["valid"]:
         start, end = told["error"]["span"]
         assert 0 <= start <= end <= Source(text).units
@@ -115,5 +123,12 @@ def test_statements_have_kinds() -> None:
         "DEF run m( move WHILE c( frontIsClear c) w( IF c( frontIsClear c) i( move i) w) REPEAT R=2 r( "
         "IFELSE c( frontIsClear c) i( move i) ELSE e( move e) r) m)"
     )
-    kinds = [kind_of(statement) for statement in walk(read(text).program)]
+    kinds = [kind_of(statement) for statement in walk(read_karel(text).program)]
     assert kinds == ["action", "while", "if", "action", "repeat", "ifelse", "action", "action"]
+
+
+def test_heads_are_found_in_the_words_of_the_language_given() -> None:
+    language = Language(("go", "wait"), ("lit",), max_repeat=1)
+    text = "DEF run m( go WHILE c( lit c) w( wait w) m)"
+    assert [cut(text, span) for span in read(text, language).heads()] == ["go", "WHILE c( lit c)", "wait"]
+    assert "'move' is not a token" in check(read("DEF run m( move m)", language))["error"]["message"]

@@ -1,270 +1,205 @@
-"""A rollout is told as it was, and as the interpreter explains it."""
+"""A rollout of any task is recorded as the interpreter runs it, within bounds, and it is pictured."""
 
+import io
+import math
+from base64 import b64decode
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from PIL import Image
 
-from leaps.domain import Outcome
-from leaps.dsl.syntax import Program, walk
-from leaps.dsl.text import parse, to_line
-from leaps.karel.executor import run
-from leaps.karel.interpreter import perceived, play
-from leaps.karel.physics import TRUTH
-from leaps.karel.world import EXIT, FLOOR, KAREL, LANGUAGE, WALL, World, Worlds
+from leaps.dsl.text import parse
+from leaps.karel.tasks import KarelTask
+from leaps.karel.world import LANGUAGE
 from leaps.studio import tracing
-from leaps.studio.programs import START
-from leaps.studio.requests import Fields, RequestError
+from leaps.studio.requests import Fields
+from leaps.studio.rollouts import rollout_of
 from leaps.studio.spans import read
-from leaps.studio.tracing import Rollout
+from leaps.studio.tracing import Trace, state_text
 from leaps.tasks import get
-from tests.strategies import programs, worlds
-from tests.studio.harness import WALK
-from tests.studio.test_spans import cut
+from tests.gym.corridor import CORRIDOR, LENGTH, corridor
+from tests.studio.harness import OWN, RIGHT, WALK
 
-OUTCOMES = {
-    Outcome.HALTED: "halted",
-    Outcome.ENDED: "ended",
-    Outcome.CUT_OFF: "cut-off",
-    Outcome.STUCK: "stuck",
-}
-MAZE = "DEF run m( WHILE c( noMarkersPresent c) w( IF c( rightIsClear c) i( turnRight i) move w) m)"
+BY_LIGHT = "DEF run m( REPEAT R=3 r( IFELSE c( lightIsOff c) i( right i) ELSE e( left e) r) m)"
 
 
-def tell(**fields: Any) -> dict[str, Any]:
-    return Rollout.of(Fields(fields)).answer()
+def trace(program: str = RIGHT, task: Any = CORRIDOR, size: str = "", index: int = 0) -> Trace:
+    return Trace(read(program, task.domain.language), task, size, 0, index)
 
 
-def bits(world: World) -> int:
-    code = perceived(world)
-    return sum(int(TRUTH[i, code]) << i for i in range(len(LANGUAGE.perceptions)))
+def test_a_rollout_is_what_the_interpreter_does() -> None:
+    told = trace(BY_LIGHT, index=3).answer()
+    course = CORRIDOR.course(parse(BY_LIGHT, CORRIDOR.domain.language), CORRIDOR.worlds(1, 0, first=3))
+    statement_of = {"right": 2, "left": 3}
+    for number, step in enumerate(course):
+        assert told["steps"]["statement"][number] == statement_of[step.statement.name]
+        assert told["steps"]["value"][number] == course.stage.worth()
+        assert [test[1:] for test in told["steps"]["tests"] if test[0] == number] == [
+            (1, int(held)) for _, held in step.tests
+        ]
+        assert told["statements"][1]["text"] == "IFELSE c( lightIsOff c)"
+    assert (told["outcome"], told["return"]) == ("halted", course.stage.worth())
+    assert told["shown"] == told["total"] == course.steps == 3
+    assert told["horizon"] == 30
 
 
-def check_against_the_interpreter(told: dict[str, Any], program: Program, rollout: Rollout) -> None:
-    """Walk the tree with the definition of meaning, and compare everything that was told."""
-    task, world = rollout.task, rollout.world.clone()
-    numbers = {id(statement): number for number, statement in enumerate(walk(program))}
-    react, events = (task.react, task.events) if task else (None, 0)
-    walker = play(program, world, rollout.horizon, react, events, calls=rollout.calls)
-    steps, tests, cells = told["steps"], [], told_cells(told)
-    looked = bits(world)
-    for number, step in enumerate(walker):
-        assert steps["statement"][number] == numbers[id(step.statement)]
-        path = [numbers[id(statement)] for statement in step.path]
-        assert told["statements"][steps["statement"][number]]["path"] == path
-        tests += [[number, numbers[id(statement)], int(held)] for statement, held in step.tests]
-        pose = (steps["row"][number], steps["column"][number], steps["heading"][number])
-        assert pose == world.place
-        assert steps["perceived"][number] == looked
-        apply_changes(cells, steps["changes"], number)
-        assert (cells == cells_of(world)).all()
-        if task:
-            assert steps["value"][number] == pytest.approx(task.value(world, rollout.world), abs=1e-6)
-        looked = bits(world)
-    assert [list(test) for test in steps["tests"]] == tests
-    assert [list(test) for test in told["final_tests"]] == [
-        [numbers[id(statement)], int(held)] for statement, held in walker.tests
-    ]
-    assert told["final_perceived"] == bits(world)
-    assert told["outcome"] == OUTCOMES[walker.outcome]
-    assert told["total"] == told["shown"] == walker.steps == len(steps["row"])
+def test_all_perceptions_are_looked_at_before_each_step_and_at_the_end() -> None:
+    told = trace().answer()
+    perceived = [*told["steps"]["perceived"], told["final_perceived"]]
+    assert len(perceived) == told["shown"] + 1
+    assert all(len(bits) == 3 and bits[0] != bits[2] for bits in perceived)  # lightIsOn, lightIsOff
+    assert [bits[1] for bits in perceived] == ["0"] * told["shown"] + ["1"]  # atTheEnd
 
 
-def cells_of(world: World) -> np.ndarray:
-    return np.where(world.ground == WALL, -1, world.markers.astype(int))
+def test_states_are_told_in_a_line() -> None:
+    told = trace().answer()
+    assert len(told["states"]) == told["shown"] + 1
+    assert told["states"][-1].startswith("[1, ")
 
 
-def told_cells(told: dict[str, Any]) -> np.ndarray:
-    """The world as it is sent, before the first step."""
-    return cells_of(World.of(told["world"]["rows"], *told["world"]["karel"]))
+def test_a_long_state_is_cut_off() -> None:
+    class Scene:
+        def plain(self) -> Any:
+            return {
+                "image": np.zeros((100, 100)).tolist(),
+                "more": {"a": True, "b": 1.5},
+                "name": "x" * 1000,
+            }
+
+    text = state_text(Scene())  # type: ignore[arg-type]
+    assert text == "image 100×100 numbers, more a True, b 1.5, name " + "x" * 192 + "…"
+    assert len(text) == tracing.STATE + 1
 
 
-def apply_changes(cells: np.ndarray, changes: list[list[int]], step: int) -> None:
-    for at, row, column, markers in changes:
-        if at == step:
-            assert cells[row, column] != markers, "only what changed is told"
-            cells[row, column] = markers
+@pytest.mark.parametrize(
+    ("plain", "text"),
+    [
+        ({"a": 1.23456, "b": -0.5}, "a 1.235, b -0.5"),
+        ({"a": [1, 1e9], "b": 1}, "a [1, 1e+09], b 1"),
+        ({"observation": [1.0, 2.5]}, "[1, 2.5]"),
+        ({"a": list(range(13)), "b": []}, "a 13 numbers, b []"),
+        ({"a": math.nan, "b": math.inf, "c": None, "d": "x"}, "a nan, b inf, c None, d x"),
+    ],
+)
+def test_numbers_of_a_state_are_rounded(plain: Any, text: str) -> None:
+    class Scene:
+        def plain(self) -> Any:
+            return plain
+
+    assert state_text(Scene()) == text  # type: ignore[arg-type]
 
 
-@given(programs, worlds())
-def test_without_a_task_it_is_what_the_interpreter_does(program: Program, world: World) -> None:
-    rollout = Rollout(read(to_line(program)), None, world)
-    if rollout.reading.tree is not None:
-        check_against_the_interpreter(rollout.answer(), rollout.reading.program, rollout)
+def test_a_decided_episode_has_ended() -> None:
+    wait = "DEF run m( WHILE c( not c( atTheEnd c) c) w( right w) left m)"
+    told = trace(wait).answer()
+    assert (told["outcome"], told["return"], told["final_tests"]) == ("ended", 1.0, [])
 
 
-@given(programs, st.integers(1, 100), st.integers(0, 100))
-def test_with_a_limit_of_calls_it_is_what_the_interpreter_does(
-    program: Program, calls: int, index: int
-) -> None:
-    task = get("seeder").within_calls(calls)
-    rollout = Rollout(read(to_line(program)), task, task.worlds(1, 0, first=index).world(0))
-    check_against_the_interpreter(rollout.answer(), program, rollout)
+def test_a_rollout_that_is_cut_off_says_what_it_looked_at_last() -> None:
+    told = trace("DEF run m( WHILE c( not c( atTheEnd c) c) w( left w) m)").answer()
+    assert (told["outcome"], told["total"], told["final_tests"]) == ("cut-off", 30, [(0, 1)])
 
 
-@pytest.mark.parametrize("task", START)
-@pytest.mark.parametrize("index", [0, 3])
-def test_with_a_task_it_is_what_the_interpreter_does(task: str, index: int) -> None:
-    fields = Fields({"program": to_line(START[task]), "task": task, "index": index, "seed": 5})
-    rollout = Rollout.of(fields)
-    check_against_the_interpreter(rollout.answer(), rollout.reading.program, rollout)
+def test_a_program_that_is_stuck_is_told_so() -> None:
+    stuck = "DEF run m( WHILE c( not c( atTheEnd c) c) w( IF c( atTheEnd c) i( left i) w) m)"
+    told = trace(stuck).answer()
+    assert (told["outcome"], told["total"], told["states"]) == ("stuck", 0, told["states"][:1])
 
 
-@pytest.mark.parametrize("task", START)
-def test_replaying_the_changes_gives_the_executors_final_world(task: str) -> None:
-    program = START[task]
-    for index in range(5):
-        told = tell(program=to_line(program), task=task, index=index, seed=1)
-        world = get(task).worlds(1, 1, first=index)
-        rollouts = run(KAREL.compile(program), world, get(task).horizon(), get(task).hooks, want_final=True)
-        cells = told_cells(told)
-        for step in range(told["shown"]):
-            apply_changes(cells, told["steps"]["changes"], step)
-        assert rollouts.final is not None
-        assert rollouts.returns is not None
-        final = rollouts.final.world(0)
-        assert (cells == cells_of(final)).all()
-        if told["shown"]:
-            last = [told["steps"][name][-1] for name in ("row", "column", "heading")]
-            assert last == list(final.place)
-            assert told["steps"]["value"][-1] == pytest.approx(told["return"], abs=1e-6)
-        assert told["return"] == rollouts.returns[0, 0]
-        assert told["total"] == rollouts.steps[0, 0]
-        assert told["outcome"] == OUTCOMES[Outcome(int(rollouts.outcome[0, 0]))]
-
-
-def test_the_values_of_steps_include_the_cost_per_action() -> None:
-    free = tell(program=MAZE, task="maze")
-    costly = tell(program=MAZE, task="maze~cost")
-    cost = 0.0001 * (1 + np.arange(free["total"]))
-    np.testing.assert_allclose(costly["steps"]["value"], free["steps"]["value"] - cost, rtol=0, atol=1e-6)
-    assert costly["return"] == pytest.approx(costly["steps"]["value"][-1], abs=1e-6)
-
-
-def test_worlds_are_numbered_as_in_an_evaluation() -> None:
-    told = tell(program=MAZE, task="maze", index=17, seed=9, size=[10, 12])
-    world = get("maze").worlds(18, 9, (10, 12)).world(17)
-    assert told["world"] == {"rows": world.rows(), "karel": list(world.place)}
-    assert told["exits"] == np.argwhere(world.ground == EXIT).tolist()
-    assert told["horizon"] == 1200
-
-
-def test_heads_are_told_with_their_place_and_kind() -> None:
-    told = tell(program=MAZE, task="maze")
-    assert [statement["text"] for statement in told["statements"]] == [
-        "WHILE c( noMarkersPresent c)",
-        "IF c( rightIsClear c)",
-        "turnRight",
-        "move",
-    ]
-    assert all(cut(MAZE, statement["span"]) == statement["text"] for statement in told["statements"])
-    assert [statement["kind"] for statement in told["statements"]] == ["while", "if", "action", "action"]
-    assert [statement["path"] for statement in told["statements"]] == [[], [0], [0, 1], [0]]
-
-
-def test_doors_and_walls_that_a_task_makes_are_told() -> None:
-    told = tell(program=to_line(START["one-stroke"]), task="one-stroke")
-    assert any(markers == -1 for *_, markers in told["steps"]["changes"])
-    key = to_line(START["door-key"])
-    rollouts = [tell(program=key, task="door-key", index=index) for index in range(20)]
-    opened = [
-        (row, column)
-        for told in rollouts
-        for _, row, column, markers in told["steps"]["changes"]
-        if told["world"]["rows"][row][column] == "#" and markers == 0
-    ]
-    assert opened
-
-
-def test_a_drawn_world_has_the_tasks_rules() -> None:
-    drawn = {"rows": ["#####", "#..1#", "#...#", "#...#", "#####"], "karel": [1, 1, 1]}
-    told = tell(program=WALK, task="maze", world=drawn)
-    assert told["world"] == drawn
-    assert told["exits"] == [[1, 3]]
-    assert (told["outcome"], told["return"], told["total"]) == ("ended", 1.0, 2)
+def test_of_a_long_rollout_the_beginning_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = trace(BY_LIGHT).answer()
+    monkeypatch.setattr(tracing, "SHOWN", 2)
+    told = trace(BY_LIGHT).answer()
+    assert (told["shown"], told["total"], told["outcome"]) == (2, 3, "halted")
+    assert told["return"] == whole["return"]
     assert told["final_tests"] == []
+    for name, values in told["steps"].items():
+        assert values == whole["steps"][name][: len(values)]
+    assert len(told["steps"]["value"]) == len(told["steps"]["perceived"]) == 2
+    assert trace(BY_LIGHT).length == 2
 
 
-def test_a_drawn_world_without_a_task_has_none() -> None:
-    drawn = {"rows": ["#####", "#..1#", "#####"], "karel": [1, 1, 1]}
-    told = tell(program=WALK, task=None, world=drawn)
-    assert (told["outcome"], told["return"], told["total"]) == ("halted", None, 2)
-    assert told["steps"]["value"] == [None, None]
-    assert told["exits"] == []
-    assert told["final_tests"] == [(0, 0)]
-    assert told["final_perceived"] == 0b01000
-    assert told["horizon"] == 150
+def test_a_rollout_that_takes_too_long_has_no_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "SECONDS", -1.0)
+    told = trace(BY_LIGHT).answer()
+    assert (told["outcome"], told["return"], told["shown"], told["total"]) == (None, None, 1, 1)
 
 
-def test_a_drawn_world_is_checked_against_its_task() -> None:
-    drawn = {"rows": ["#####", "#..1#", "#####"], "karel": [1, 1, 1]}
-    with pytest.raises(RequestError, match="needs at least 6x6"):
-        tell(program=WALK, task="door-key", world=drawn)
-    with pytest.raises(RequestError, match="found both"):
-        tell(program=WALK, task="top-off", world=drawn, index=1)
+def test_a_variant_is_watched() -> None:
+    assert trace(size="long").answer()["total"] > trace().answer()["total"]
 
 
-def test_a_program_must_be_one() -> None:
-    with pytest.raises(RequestError, match="'jump' is not a token"):
-        tell(program="DEF run m( jump m)", task="maze")
+def test_a_return_that_is_no_number_raises() -> None:
+    class Broken:
+        name = "broken"
+
+    class Scene:
+        def worth(self) -> float:
+            return math.nan
+
+    lost = trace()
+    object.__setattr__(lost, "task", Broken())
+    with pytest.raises(ValueError, match="broken: a rollout's return must be a finite number, found nan"):
+        lost.worth(Scene())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("index", [-1, 1_000_000, "1"])
-def test_an_index_is_bounded(index: object) -> None:
-    with pytest.raises(RequestError, match="index"):
-        tell(program=WALK, task="maze", index=index)
+def sizes_of(told: dict[str, Any]) -> list[tuple[int, int]]:
+    images = [Image.open(io.BytesIO(b64decode(picture))) for picture in told["pictures"]]
+    assert all(image.format == "PNG" for image in images)
+    return [image.size for image in images]
 
 
-def test_of_a_long_rollout_the_beginning_is_told() -> None:
-    circles = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"
-    told = tell(program=circles, task="four-corner", size=[50, 50])
-    assert (told["shown"], told["total"], told["horizon"]) == (20_000, 25_000, 25_000)
-    assert {len(told["steps"][name]) for name in ("statement", "row", "value", "perceived")} == {20_000}
-    assert len(told["steps"]["tests"]) == 20_000
-    assert told["final_tests"] == []
-    assert told["outcome"] == "cut-off"
+def test_pictures_are_those_of_the_steps_asked_for() -> None:
+    all_of_them = trace().pictures(0, 24)
+    count = trace().answer()["total"] + 1
+    assert sizes_of(all_of_them) == [(8 * LENGTH, 8)] * count
+    assert len(set(all_of_them["pictures"])) == count
+    some = trace().pictures(1, 2)
+    assert some == {"first": 1, "pictures": all_of_them["pictures"][1:3]}
+    assert trace().pictures(99, 2)["pictures"] == []
 
 
-def test_of_a_rollout_with_very_many_tests_the_beginning_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tracing, "TESTS", 100)
-    circles = "DEF run m( WHILE c( noMarkersPresent c) w( IF c( noMarkersPresent c) i( turnLeft i) w) m)"
-    told = tell(program=circles, task="four-corner")
-    assert told["shown"] == 50
-    assert len(told["steps"]["tests"]) == 100
-    assert len(told["steps"]["row"]) == len(told["steps"]["perceived"]) == 50
-    assert told["total"] == 1440
-    assert told["final_tests"] == []
+def test_a_large_picture_is_scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "PICTURE_PIXELS", 24)
+    assert sizes_of(trace().pictures(0, 1)) == [(24, 4)]
 
 
-def test_several_worlds_at_once() -> None:
-    fields = {"program": MAZE, "task": "maze", "seed": 3, "size": [9, 9]}
-    several = Rollout.several(Fields(fields | {"indices": [4, 0, 4]}), 6)
-    assert [one.answer() for one in several] == [tell(**fields, index=index) for index in (4, 0, 4)]
-    for indices in ([], [0] * 7, ["0"], [None], [True], 3, [-1]):
-        with pytest.raises(RequestError, match="indices"):
-            Rollout.several(Fields(fields | {"indices": indices}), 6)
+def test_taking_pictures_ends_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracing, "SECONDS", -1.0)
+    assert len(trace().pictures(0, 5)["pictures"]) == 1
 
 
-def test_the_world_that_was_given_is_not_changed() -> None:
-    world = World.of(["####", "#1.#", "####"], 1, 1, 1)
-    Rollout(read("DEF run m( pickMarker move m)"), None, world).answer()
-    assert world.rows() == ["####", "#1.#", "####"]
-    assert world.place == (1, 1, 1)
+def test_a_rollout_is_filmed_from_its_first_state_to_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    film = Image.open(io.BytesIO(trace().film()))
+    assert film.format == "GIF"
+    assert getattr(film, "n_frames", 1) == trace().answer()["total"] + 1
+    monkeypatch.setattr(tracing, "FRAMES", 2)
+    trace().check_film()
+    assert getattr(Image.open(io.BytesIO(trace().film())), "n_frames", 1) == 2
 
 
-@given(st.integers(0, 15))
-def test_all_perceptions_are_bits_in_their_order(code: int) -> None:
-    assert FLOOR == 0
-    expected = sum(int(TRUTH[i, code]) << i for i in range(5))
-    assert tracing._BITS[code] == expected
+def test_a_task_of_karel_can_be_traced_in_this_way_too() -> None:
+    """The compiled trace of Karel says the same."""
+    task = get("maze")
+    assert isinstance(task, KarelTask)
+    slow = Trace(read(WALK, LANGUAGE), task, (8, 8), 5, 2).answer()
+    fast = rollout_of(Fields({"program": WALK, "task": "maze", "seed": 5, "index": 2})).answer()
+    for name in ("statements", "final_tests", "final_perceived", "outcome", "return", "shown", "total"):
+        assert slow[name] == fast[name], name
+    for name, values in slow["steps"].items():
+        assert values == fast["steps"][name], name
 
 
-def test_the_horizon_cuts_off_and_the_last_tests_are_told() -> None:
-    world = Worlds.stack([World.parse("####\n#>.#\n####")]).world(0)
-    program = parse("DEF run m( WHILE c( frontIsClear c) w( turnLeft turnRight w) m)", LANGUAGE)
-    rollout = Rollout(read(to_line(program)), None, world)
-    told = rollout.answer()
-    assert told["outcome"] == "cut-off"
-    assert told["final_tests"] == [(0, 1)]
+def test_a_perception_that_fails_is_named() -> None:
+    def broken(_: Any) -> bool:
+        raise RuntimeError("too bright")
+
+    with pytest.raises(ValueError, match=r"perception tooBright .*RuntimeError: too bright"):
+        trace(BY_LIGHT, corridor(perceptions={"lightIsOn": broken, "tooBright": broken})).answer()
+
+
+def test_the_file_of_the_environment_is_the_one_that_tests_share() -> None:
+    rollout = rollout_of(Fields({"program": RIGHT, "task": "corridor"}, OWN))
+    assert isinstance(rollout, Trace)
+    assert rollout.answer() == trace().answer()

@@ -1,7 +1,7 @@
 // The whole page: what is said (left), what happens (middle), what it is worth (right).
 
 import { useSignal } from "@preact/signals";
-import { type Mode, MODES, mode } from "./document";
+import { type Mode, mode, modes, task, unit, units } from "./document";
 import { Draw, takeWatchedWorld } from "./draw/Draw";
 import { Editor } from "./editor/Editor";
 import { Score } from "./score/Score";
@@ -29,14 +29,14 @@ export function App() {
   return (
     <>
       <a class="skip" href="#watch-region">
-        Skip to the worlds
+        Skip to the {units.value}
       </a>
       <header class="top">
         <h1>
           <Mark /> LEAPS <span>Studio</span>
         </h1>
         <nav aria-label="Modes">
-          {MODES.map(({ mode: item, title, says }) => (
+          {modes.value.map(({ mode: item, title, says }) => (
             <button
               key={item}
               type="button"
@@ -116,8 +116,9 @@ function Mark() {
   );
 }
 
-/** The page in five lines, for who is here for the first time. */
+/** The page in five lines, for first-time visitors. */
 function Hints() {
+  const info = task.value;
   return (
     <section class="panel notes" aria-labelledby="hints-title">
       <header class="panel-head">
@@ -126,21 +127,25 @@ function Hints() {
       <ul>
         <li>Edit the program: it runs again at once, and New shows its return.</li>
         <li>Pause and step: the editor marks the statement that acts, and the tests that led there.</li>
-        <li>Watch the worst world to see what goes wrong.</li>
-        <li>Make the worlds larger: does the program still hold?</li>
+        <li>Watch the worst {unit.value} to see what goes wrong.</li>
+        {info?.resizable && <li>Make the worlds larger: does the program still hold?</li>}
+        {(info?.variants.length ?? 0) > 0 && <li>Choose a variant: does the program still hold?</li>}
+        {!info?.drawn && <li>Let Search look for a program; stop it when you have seen enough.</li>}
       </ul>
-      <div class="row">
-        <Button
-          testid="draw-this"
-          title="Take the selected world to the drawing board"
-          onClick={() => {
-            takeWatchedWorld();
-            mode.value = "draw";
-          }}
-        >
-          Change this world by hand
-        </Button>
-      </div>
+      {info?.drawn && (
+        <div class="row">
+          <Button
+            testid="draw-this"
+            title="Take the selected world to the drawing board"
+            onClick={() => {
+              takeWatchedWorld();
+              mode.value = "draw";
+            }}
+          >
+            Change this world by hand
+          </Button>
+        </div>
+      )}
       <p class="faint keys">
         <kbd>Space</kbd> plays, <kbd>←</kbd> <kbd>→</kbd> step, <kbd>Ctrl</kbd> <kbd>Space</kbd> completes in
         the editor.

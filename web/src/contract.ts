@@ -1,6 +1,8 @@
-// What the server says and is asked, as types.
+// The server's requests and answers, as types.
 
-export type Size = [height: number, width: number];
+export type Sides = [height: number, width: number];
+/** of a grid of cells; or the name of an environment's variant */
+export type Size = Sides | string;
 export type Span = [start: number, end: number];
 export type Outcome = "halted" | "ended" | "cut-off" | "stuck";
 
@@ -8,14 +10,37 @@ export interface TaskInfo {
   name: string;
   title: string;
   summary: string;
-  size: Size;
-  smallest: Size;
+  /** the heading that it is listed under */
+  group: string;
+  /** its place in `About.languages` */
+  language: number;
+  /** null: it has no grid of cells, but may have variants */
+  size: Sides | null;
+  smallest: Sides | null;
   resizable: boolean;
+  variants: string[];
   horizon: number;
-  hard: boolean;
-  /** one of the user's, which the command line has named */
-  own: boolean;
+  /** the return that counts as solved, if there is one */
+  best: number | null;
+  /** what an initial state is called */
+  unit: "world" | "episode";
+  /** whether the page draws its worlds, and the user can */
+  drawn: boolean;
+  /** whether its programs have places on the map */
+  mapped: boolean;
+  /** that a program is scored in, unless the user says otherwise */
+  episodes: number;
+  search: { budget: number; worlds: number | null };
+  methods: { name: string; title: string }[];
+  /** perceptions that look into the environment */
+  privileged: string[];
   program: string;
+}
+
+export interface LanguageInfo {
+  words: Record<string, TokenKind>;
+  actions: string[];
+  perceptions: string[];
 }
 
 export interface StudyInfo {
@@ -29,11 +54,9 @@ export interface StudyInfo {
 export interface About {
   version: string;
   tasks: TaskInfo[];
-  actions: string[];
-  perceptions: string[];
-  keywords: string[];
+  languages: LanguageInfo[];
   study: StudyInfo[];
-  limits: { episodes: number; steps: number; characters: number; tokens: number; side: number };
+  limits: { episodes: number; steps: number; characters: number; tokens: number; side: number; pictures: number };
   start: { task: string | null; program: string | null };
 }
 
@@ -67,8 +90,12 @@ export interface Scored {
   worst: number;
   ms: number;
   tokens: number;
+  /** of the program, beyond those of its language as `About` has it */
+  words: Record<string, TokenKind>;
+  /** perceptions in use that look into the environment */
+  privileged: string[];
   distance?: number;
-  /** how many worlds were asked for, when fewer were done */
+  /** how many episodes were asked for, when fewer were done */
   asked?: number;
 }
 
@@ -86,27 +113,51 @@ export interface Statement {
   path: number[];
 }
 
+export interface Steps {
+  statement: number[];
+  value: (number | null)[];
+  tests: [step: number, statement: number, holds: number][];
+  /** a 1 or a 0 for each perception */
+  perceived: string[];
+}
+
 export interface RolloutData {
-  world: World;
-  exits: [row: number, column: number][];
+  /** in the order of `Steps.perceived` */
+  perceptions: string[];
   statements: Statement[];
-  steps: {
-    statement: number[];
-    row: number[];
-    column: number[];
-    heading: number[];
-    changes: [step: number, row: number, column: number, markers: number][];
-    value: (number | null)[];
-    tests: [step: number, statement: number, holds: number][];
-    perceived: number[];
-  };
+  steps: Steps;
   final_tests: [statement: number, holds: number][];
-  final_perceived: number;
-  outcome: Outcome;
+  final_perceived: string;
+  /** null: it took too long to be run to its end */
+  outcome: Outcome | null;
   return: number | null;
   shown: number;
   total: number;
   horizon: number;
+}
+
+/** of an environment, whose pictures are asked for as they are looked at */
+export interface EpisodeData extends RolloutData {
+  /** before each step, and at the end */
+  states: string[];
+}
+
+/** of Karel, in a world that is drawn here */
+export interface WorldData extends RolloutData {
+  world: World;
+  exits: [row: number, column: number][];
+  steps: Steps & {
+    row: number[];
+    column: number[];
+    heading: number[];
+    changes: [step: number, row: number, column: number, markers: number][];
+  };
+}
+
+export interface Pictures {
+  first: number;
+  /** PNG files in base64 */
+  pictures: string[];
 }
 
 export type Place = [x: number, y: number];
@@ -131,11 +182,13 @@ export interface SearchStep {
   best_so_far: number;
   worlds: number;
   program?: string;
+  words?: Record<string, TokenKind>;
   population?: Place[];
 }
 
 export interface SearchEnd {
   program: string;
+  words?: Record<string, TokenKind>;
   return: number;
   /** by size, if its program was to hold at others */
   elsewhere: Record<string, number>;

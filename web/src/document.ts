@@ -1,16 +1,16 @@
 // What is being worked on: the program, the task and the worlds. Everything else follows from it.
 
-import { computed, signal } from "@preact/signals";
-import type { Size, World } from "./contract";
-import { about, fitSize, taskNamed } from "./task";
+import { batch, computed, signal } from "@preact/signals";
+import type { LanguageInfo, Sides, Size, TaskInfo, TokenKind, World } from "./contract";
+import { about, fitSize, languageOf, taskNamed } from "./task";
 
 export type Mode = "program" | "study" | "search" | "space" | "draw";
-export const MODES: { mode: Mode; title: string; says: string }[] = [
-  { mode: "program", title: "Program", says: "Edit a program, watch it, see what it is worth" },
+export const MODES: { mode: Mode; title: string; says: string; fits?: (task: TaskInfo) => boolean }[] = [
+  { mode: "program", title: "Program", says: "Edit a program, watch it, see its return" },
   { mode: "study", title: "Study", says: "Improve a program with three or five edits" },
   { mode: "search", title: "Search", says: "Let the computer look for a program" },
-  { mode: "space", title: "Space", says: "A map of programs, and walks between them" },
-  { mode: "draw", title: "Draw", says: "Draw a world of your own" },
+  { mode: "space", title: "Space", says: "A map of programs, and walks between them", fits: (task) => task.mapped },
+  { mode: "draw", title: "Draw", says: "Draw a world of your own", fits: (task) => task.drawn },
 ];
 
 /** What a link or a file holds. */
@@ -34,7 +34,25 @@ export const original = signal("");
 export const loads = signal(0);
 
 export const task = computed(() => taskNamed(taskName.value));
-export const sizeShown = computed<Size>(() => size.value ?? task.value?.size ?? [8, 8]);
+export const language = computed<LanguageInfo | null>(() => languageOf(task.value));
+/** words that programs have brought along, where a language has more than can be listed */
+export const moreWords = signal<Record<string, TokenKind>>({});
+
+export function learnWords(words: Record<string, TokenKind> | undefined): void {
+  if (words && Object.keys(words).some((word) => !(word in moreWords.peek())))
+    moreWords.value = { ...moreWords.peek(), ...words };
+}
+/** what an initial state is called, alone and with others */
+export const unit = computed(() => task.value?.unit ?? "world");
+export const units = computed(() => `${unit.value}s`);
+export const sidesShown = computed<Sides>(() =>
+  Array.isArray(size.value) ? size.value : (task.value?.size ?? [8, 8]),
+);
+
+export const capital = (word: string): string => `${word[0]!.toUpperCase()}${word.slice(1)}`;
+
+/** The modes that make sense for the task. */
+export const modes = computed(() => MODES.filter(({ fits }) => !fits || !task.value || fits(task.value)));
 
 /** Put a program into the editor; undo brings the one before back. */
 export function load(text: string, options: { asOriginal: boolean }): void {
@@ -46,9 +64,14 @@ export function load(text: string, options: { asOriginal: boolean }): void {
 export function chooseTask(name: string, options: { withProgram: boolean }): void {
   const info = taskNamed(name);
   if (!info) return;
-  taskName.value = name;
-  size.value = fitSize(info, size.value);
-  if (options.withProgram) load(info.program, { asOriginal: true });
+  // A program in the words of another language would only be one mistake.
+  const foreign = languageOf(info) !== language.value;
+  batch(() => {
+    taskName.value = name;
+    size.value = fitSize(info, size.value);
+    if (!modes.value.some((item) => item.mode === mode.value)) mode.value = "program";
+    if (options.withProgram || foreign) load(info.program, { asOriginal: true });
+  });
 }
 
 export function newWorlds(): void {
@@ -60,8 +83,7 @@ export function open(shared: Partial<Shared>): void {
   if (typeof shared.task === "string" && taskNamed(shared.task)) taskName.value = shared.task;
   if (Number.isInteger(shared.seed) && shared.seed! >= 0 && shared.seed! < 2 ** 31) seed.value = shared.seed!;
   const info = task.value;
-  const asked = shared.size;
-  if (info) size.value = fitSize(info, Array.isArray(asked) && asked.length === 2 ? asked : null);
+  if (info) size.value = fitSize(info, shared.size);
   if (typeof shared.program === "string") {
     const most = about.value?.limits.characters ?? 4000;
     load(shared.program.slice(0, most), { asOriginal: true });

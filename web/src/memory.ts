@@ -4,14 +4,15 @@ import { effect } from "@preact/signals";
 import type { World } from "./contract";
 import {
   type Mode,
-  MODES,
   mode,
+  modes,
   open,
   original,
   program,
   type Shared,
   seed,
   size,
+  task,
   taskName,
 } from "./document";
 import { drawnWorld, isWorld, rules } from "./draw/drawing";
@@ -44,17 +45,17 @@ export function openFirst(): void {
   const { start } = known;
   if (link) openLink(link);
   else if ((start.program || start.task) && last?.start !== JSON.stringify(start)) {
-    const task = start.task ?? FIRST_TASK;
-    open({ task, seed: 0, program: start.program ?? taskNamed(task)?.program ?? "" });
+    const first = start.task ?? FIRST_TASK;
+    open({ task: first, seed: 0, program: start.program ?? taskNamed(first)?.program ?? "" });
   } else if (last?.program && taskNamed(last.task ?? "")) {
     open(last);
     if (typeof last.original === "string") original.value = last.original;
-    if (MODES.some((item) => item.mode === last.mode)) mode.value = last.mode!;
+    if (modes.value.some((item) => item.mode === last.mode)) mode.value = last.mode!;
   }
   if (!taskName.value || !program.value) {
-    const task = taskNamed(start.task ?? FIRST_TASK) ?? known.tasks[0]!;
+    const first = taskNamed(start.task ?? FIRST_TASK) ?? known.tasks[0]!;
     // The program of a link stays, also if its task is one of somebody else's.
-    open({ task: task.name, program: program.value || task.program });
+    open({ task: first.name, program: program.value || first.program });
   }
 }
 
@@ -70,7 +71,7 @@ export function openLink(shared: Partial<Shared>): void {
   open({ seed: 0, size: null, ...shared });
   if (typeof shared.task === "string" && !taskNamed(shared.task))
     say(`There is no task ${shared.task.slice(0, 64)} in this studio.`);
-  if (isWorld(shared.world)) {
+  if (isWorld(shared.world) && task.value?.drawn) {
     drawnWorld.value = shared.world;
     mode.value = "draw";
   } else mode.value = "program";

@@ -6,7 +6,7 @@ import { useBox } from "../ui/box";
 import { narrow } from "../ui/narrow";
 import { colours } from "../watch/colours";
 import { cellSize, drawKarel, drawMarkers, drawRoom } from "../watch/room";
-import { WALL } from "../watch/rollout";
+import { WALL } from "../watch/world";
 import { draw, drawnWorld, sizeOf, tool } from "./drawing";
 
 const SYMBOLS = ".123456789A";

@@ -8,6 +8,7 @@ import { SizeFields } from "../ui/SizeFields";
 import { current } from "../watch/player";
 import { Stage } from "../watch/Stage";
 import { Transport } from "../watch/Transport";
+import { WorldRollout } from "../watch/world";
 import { TaskChoice } from "../watch/Watch";
 import { Board } from "./Board";
 import {
@@ -97,7 +98,7 @@ function clear(): void {
 
 /** The world that is being watched becomes the drawing, if it is small enough. */
 export function takeWatchedWorld(): boolean {
-  const watched = current.value?.data.world;
+  const watched = current.value instanceof WorldRollout ? current.value.data.world : null;
   if (!isWorld(watched)) return false;
   drawnWorld.value = watched;
   rules.value = true;

@@ -1,7 +1,7 @@
 // A world drawn by hand.
 
 import { signal } from "@preact/signals";
-import type { Size, World } from "../contract";
+import type { Sides, World } from "../contract";
 
 export const SMALLEST = 3;
 export const LARGEST = 40;
@@ -17,7 +17,7 @@ export type Tool = (typeof TOOLS)[number]["value"];
 const MARKERS = ".123456789A";
 
 /** An empty room. */
-export function emptyWorld([height, width]: Size): World {
+export function emptyWorld([height, width]: Sides): World {
   const wall = "#".repeat(width);
   const floor = `#${".".repeat(width - 2)}#`;
   const rows = Array.from({ length: height }, (_, row) => (row === 0 || row === height - 1 ? wall : floor));
@@ -43,7 +43,7 @@ export const drawnWorld = signal<World>({
 export const rules = signal(false);
 export const tool = signal<Tool>("wall");
 
-export function sizeOf(world: World): Size {
+export function sizeOf(world: World): Sides {
   return [world.rows.length, world.rows[0]?.length ?? 0];
 }
 
@@ -85,7 +85,7 @@ export function draw(world: World, using: Tool, row: number, column: number): Wo
 }
 
 /** Another size: what fits stays where it is. */
-export function resize(world: World, size: Size): World {
+export function resize(world: World, size: Sides): World {
   const fresh = emptyWorld(size);
   const rows = fresh.rows.map((line, row) =>
     Array.from(line, (symbol, column) =>

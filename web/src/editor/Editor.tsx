@@ -8,8 +8,8 @@ import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } f
 import { effect, untracked, useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Check } from "../contract";
-import { load, loads, original, program } from "../document";
-import { decimals } from "../score/Score";
+import { language, load, loads, moreWords, original, program, taskName } from "../document";
+import { decimals } from "../score/numbers";
 import { editedAt, issue, score } from "../score/scoring";
 import { post } from "../server";
 import { about } from "../task";
@@ -19,7 +19,7 @@ import { say } from "../ui/notice";
 import { pace, playing } from "../watch/player";
 import { running } from "../watch/running";
 import { completion } from "./completion";
-import { INDENT, karel } from "./language";
+import { INDENT, programs, recolour } from "./language";
 import { runningMarks, setRunning } from "./marks";
 import { depthAt } from "./tokens";
 
@@ -36,7 +36,7 @@ function makeView(parent: HTMLElement): EditorView {
         history(),
         drawSelection(),
         highlightActiveLine(),
-        karel,
+        programs,
         completion,
         runningMarks,
         EditorView.lineWrapping,
@@ -116,6 +116,7 @@ export function Editor() {
     view.current = made;
     const stops = [
       effect(() => void (loads.value, takeOver(made))),
+      effect(() => void (language.value, moreWords.value, made.dispatch({ effects: recolour.of(null) }))),
       effect(() => showIssue(made)),
       effect(() => {
         const { text, marks } = running.value;
@@ -137,8 +138,8 @@ export function Editor() {
   async function format(): Promise<void> {
     const text = program.value;
     try {
-      const answer = await post<Check>("api/check", { program: text });
-      // the server's text has no comments: where there are some, the lines stay and are indented anew
+      const answer = await post<Check>("api/check", { program: text, task: taskName.value });
+      // the server's text has no comments: where there are some, the lines stay and are indented again
       if (answer.valid) load(text.includes("#") ? reindented(text) : answer.indented, { asOriginal: false });
       else say(`Nothing to format yet: ${answer.error.message}`);
     } catch (error) {

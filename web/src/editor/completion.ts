@@ -9,6 +9,7 @@ import {
 } from "@codemirror/autocomplete";
 import type { EditorView } from "@codemirror/view";
 import type { Check, TokenKind } from "../contract";
+import { task, taskName } from "../document";
 import { post } from "../server";
 
 const RANK: Record<TokenKind, number> = { action: 5, perception: 4, keyword: 3, count: 2, bracket: 1 };
@@ -35,7 +36,7 @@ async function complete(context: CompletionContext): Promise<CompletionResult | 
   try {
     answer = await post<Check>(
       "api/check",
-      { program: context.state.doc.toString(), cursor: context.pos },
+      { program: context.state.doc.toString(), cursor: context.pos, task: taskName.value },
       stop.signal,
     );
   } catch {
@@ -52,7 +53,7 @@ async function complete(context: CompletionContext): Promise<CompletionResult | 
     options: found.options.map(({ label, kind }) => ({
       label,
       type: kind,
-      detail: kind,
+      detail: task.value?.privileged.includes(label) ? `${kind}, privileged` : kind,
       boost: RANK[kind],
       apply: insert,
     })),

@@ -1,7 +1,7 @@
-// The language in the editor: colours, matching brackets, indentation.
+// Programs in the editor: colours, matching brackets, indentation.
 
 import { indentOnInput, indentService, indentUnit } from "@codemirror/language";
-import { EditorState, type Extension } from "@codemirror/state";
+import { EditorState, type Extension, StateEffect } from "@codemirror/state";
 import {
   Decoration,
   type DecorationSet,
@@ -19,6 +19,9 @@ const decorator = new MatchDecorator({
   decoration: (match) => Decoration.mark({ class: `token-${kindOf(match[0])}` }),
 });
 
+/** Another task may have other words: the same text then has other colours. */
+export const recolour = StateEffect.define<null>();
+
 const colours = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;
@@ -26,7 +29,10 @@ const colours = ViewPlugin.fromClass(
       this.decorations = decorator.createDeco(view);
     }
     update(update: ViewUpdate): void {
-      this.decorations = decorator.updateDeco(update, this.decorations);
+      const again = update.transactions.some(({ effects }) => effects.some((effect) => effect.is(recolour)));
+      this.decorations = again
+        ? decorator.createDeco(update.view)
+        : decorator.updateDeco(update, this.decorations);
     }
   },
   { decorations: (plugin) => plugin.decorations },
@@ -79,7 +85,7 @@ function pendingBreak(
   return context.state.sliceDoc(context.state.doc.lineAt(position).from, position);
 }
 
-export const karel: Extension = [
+export const programs: Extension = [
   colours,
   brackets,
   indentation,

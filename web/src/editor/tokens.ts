@@ -1,6 +1,8 @@
-// The words of the language: for colours, brackets and indentation. What is legal where, the server knows.
+// The words of a text: their colours, brackets and indentation. Which words there are, and what is legal where,
+// the server knows.
 
 import type { TokenKind } from "../contract";
+import { language, moreWords } from "../document";
 
 export interface Word {
   text: string;
@@ -8,7 +10,6 @@ export interface Word {
   to: number;
 }
 
-const KEYWORDS = new Set(["DEF", "run", "WHILE", "IF", "IFELSE", "ELSE", "REPEAT", "not"]);
 const WORD = /#[^\n]*|[^\s#]+/g;
 
 /** Split a text into words; a comment is one word that starts with #. */
@@ -20,11 +21,8 @@ export function* words(text: string): Generator<Word> {
 
 export function kindOf(word: string): TokenKind | "comment" | "unknown" {
   if (word.startsWith("#")) return "comment";
-  if (KEYWORDS.has(word)) return "keyword";
-  if (/^[mcwier][()]$/.test(word)) return "bracket";
-  if (/^R=\d+$/.test(word)) return "count";
-  if (/^(move|turnRight|turnLeft|pickMarker|putMarker)$/.test(word)) return "action";
-  if (/^((front|left|right)IsClear|markersPresent|noMarkersPresent)$/.test(word)) return "perception";
+  for (const known of [language.value?.words, moreWords.value])
+    if (known && Object.hasOwn(known, word)) return known[word]!;
   return "unknown";
 }
 

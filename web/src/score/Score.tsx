@@ -1,15 +1,24 @@
-// What the program is worth: New, Orig and Best on the same worlds.
+// The program's return: New, Orig and Best in the same episodes.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { load } from "../document";
+import { load, task, unit, units } from "../document";
+import { inStudy } from "../study/study";
 import { Button } from "../ui/Button";
+import { Choice } from "../ui/Choice";
 import { goTo } from "../watch/player";
 import { watchWorld } from "../watch/worlds";
-import { answeredEdit, best, fresh, originalScore, score } from "./scoring";
+import { decimals } from "./numbers";
+import {
+  answeredEdit,
+  best,
+  EPISODES,
+  episodes,
+  episodesWanted,
+  fresh,
+  originalScore,
+  score,
+} from "./scoring";
 import { Strip } from "./Strip";
-
-export const decimals = (value: number | undefined): string =>
-  value === undefined ? "–" : value.toFixed(3).replace("-", "−");
 
 interface Props {
   /** in a study only programs within the budget count */
@@ -30,8 +39,9 @@ export function Score({ counted }: Props) {
     element.current!.dataset["latencyMs"] = (performance.now() - edited).toFixed(1);
   }, [scored]);
 
-  const worlds = scored?.returns.length ?? 100;
-  const solved = scored?.returns.filter((value) => value >= 1 - 1e-9).length ?? 0;
+  const count = scored?.returns.length ?? episodes.value;
+  const perfect = task.value?.best ?? null;
+  const solved = scored?.returns.filter((value) => perfect !== null && value >= perfect - 1e-9).length ?? 0;
   return (
     <section
       ref={element}
@@ -42,7 +52,9 @@ export function Score({ counted }: Props) {
       <header class="panel-head">
         <h2 id="score-title">Return</h2>
         <p class="faint" data-testid="solved">
-          mean of {worlds} worlds{scored?.asked ? ` of ${scored.asked}` : ""}, {solved} solved
+          mean of {count.toLocaleString("en")} {units.value}
+          {scored?.asked ? ` of ${scored.asked.toLocaleString("en")}` : ""}
+          {perfect === null ? "" : `, ${solved.toLocaleString("en")} solved`}
         </p>
       </header>
       <dl class="returns">
@@ -57,18 +69,24 @@ export function Score({ counted }: Props) {
         <Figure name="Best" testid="score-best" scored={leading} />
       </dl>
       <Strip />
+      {scored && scored.privileged.length > 0 && (
+        <p class="privileged-note" data-testid="privileged">
+          <b>Privileged:</b> it uses <span class="code">{scored.privileged.join(", ")}</span>, so it can't run
+          where there are only observations.
+        </p>
+      )}
       <div class="row">
         <Button
           testid="worst"
           disabled={!scored}
-          title="Watch the world with the lowest return"
+          title={`Watch the ${unit.value} with the lowest return`}
           onClick={() => {
             if (!scored) return;
             watchWorld(scored.worst);
             goTo(0);
           }}
         >
-          Worst world
+          Worst {unit.value}
         </Button>
         {leading !== null && leading.program !== scored?.program && (
           <Button
@@ -78,6 +96,18 @@ export function Score({ counted }: Props) {
           >
             Restore best
           </Button>
+        )}
+        {!inStudy.value && (
+          <Choice
+            hiddenLabel
+            label={`How many ${units.value}`}
+            testid="episodes"
+            options={EPISODES.map((value) => ({ value, title: value.toLocaleString("en") }))}
+            value={episodes.value}
+            onChange={(value) => {
+              episodesWanted.value = value;
+            }}
+          />
         )}
       </div>
     </section>

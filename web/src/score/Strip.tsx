@@ -1,8 +1,10 @@
-// The returns of all worlds as one picture: a bar each, from the worst to the best. A click watches one.
+// The returns of all episodes as one picture: a bar each, from the worst to the best. A click watches one.
 
 import { useComputed, useSignal } from "@preact/signals";
+import { capital, task, unit } from "../document";
 import { OUTCOME_WORDS } from "../watch/reasons";
 import { indices, watchWorld } from "../watch/worlds";
+import { short } from "./numbers";
 import { score } from "./scoring";
 
 const [WIDTH, HEIGHT] = [300, 84];
@@ -17,7 +19,7 @@ export function Strip() {
   if (!scored) return <div class="strip-empty" />;
 
   const { returns } = scored;
-  const [low, high] = [Math.min(0, ...returns), Math.max(1, ...returns)];
+  const [low, high] = rangeOf(returns, task.value?.best ?? null);
   const y = (value: number): number => HEIGHT - ((value - low) / (high - low)) * HEIGHT;
   const bar = WIDTH / returns.length;
   const place = Math.min(at.value ?? 0, order.value.length - 1);
@@ -50,7 +52,7 @@ export function Strip() {
         preserveAspectRatio="none"
         role="slider"
         tabindex={0}
-        aria-label="Returns by world, from the worst to the best. Enter watches the world."
+        aria-label={`Returns by ${unit.value}, from the worst to the best. Enter watches the ${unit.value}.`}
         aria-valuemin={0}
         aria-valuemax={returns.length - 1}
         aria-valuenow={place}
@@ -65,7 +67,7 @@ export function Strip() {
         onClick={(event) => watchWorld(order.value[placeOf(event)] ?? 0)}
         onKeyDown={press}
       >
-        <line x1={0} x2={WIDTH} y1={y(1)} y2={y(1)} class="level" />
+        <line x1={0} x2={WIDTH} y1={y(high)} y2={y(high)} class="level" />
         <line x1={0} x2={WIDTH} y1={y(0)} y2={y(0)} class="level" />
         {order.value.map((index, rank) => {
           const value = returns[index]!;
@@ -85,15 +87,23 @@ export function Strip() {
       </svg>
       <p class="strip-says faint" data-testid="strip-says">
         {at.value === null
-          ? "Each bar is a world, from 0 to 1, worst first. Click one to watch it."
+          ? `Each bar is ${unit.value === "world" ? "a world" : "an episode"}, from ${bound(low)} to ${bound(high)}, worst first. Click one to watch it.`
           : said(world)}
       </p>
     </div>
   );
 
   function said(index: number): string {
-    const value = returns[index]!.toFixed(2).replace("-", "−");
+    const value = short(returns[index]!);
     const steps = scored!.steps[index]!.toLocaleString("en");
-    return `World ${index}: ${value}, ${OUTCOME_WORDS[scored!.outcomes[index]!]} after ${steps} steps`;
+    return `${capital(unit.value)} ${index}: ${value}, ${OUTCOME_WORDS[scored!.outcomes[index]!]} after ${steps} steps`;
   }
 }
+
+/** From 0, or the worst if that is less, to the best possible return if it is known. */
+function rangeOf(returns: number[], best: number | null): [number, number] {
+  const [low, high] = [Math.min(0, ...returns), Math.max(best ?? 0, 0, ...returns)];
+  return [low, high > low ? high : low + 1];
+}
+
+const bound = (value: number): string => (Number.isInteger(value) ? String(value).replace("-", "−") : short(value));

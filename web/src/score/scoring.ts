@@ -2,17 +2,22 @@
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import type { Evaluation, Scored, Size, Span } from "../contract";
-import { original, program, seed, size, taskName } from "../document";
+import { learnWords, original, program, seed, size, task, taskName } from "../document";
 import { Away, post, Refusal, returned } from "../server";
 
-const EPISODES = 100;
 const DEBOUNCE = 20; // milliseconds; typing on within them asks once
 const BUSY = 300; // milliseconds until a busy server is asked again
+
+export const EPISODES = [20, 100, 1000] as const;
+/** how many the user wants; null: as many as suit the task */
+export const episodesWanted = signal<number | null>(null);
+export const episodes = computed(() => episodesWanted.value ?? task.value?.episodes ?? 100);
 
 interface Worlds {
   task: string;
   size: Size | null;
   seed: number;
+  episodes: number;
 }
 
 export interface Score extends Scored {
@@ -43,8 +48,13 @@ export const answeredEdit = signal(0);
 export const fresh = computed(() => score.value?.program === program.value && issue.value === null);
 
 const sameWorlds = (a: Worlds, b: Worlds): boolean =>
-  a.task === b.task && a.seed === b.seed && String(a.size) === String(b.size);
-const sameKind = (a: Worlds, b: Worlds): boolean => sameWorlds({ ...a, seed: 0 }, { ...b, seed: 0 });
+  a.task === b.task &&
+  a.seed === b.seed &&
+  a.episodes === b.episodes &&
+  String(a.size) === String(b.size);
+/** Whether returns of one program are wanted again, only in other worlds or in more of them. */
+const sameKind = (a: Worlds, b: Worlds): boolean =>
+  sameWorlds({ ...a, seed: 0, episodes: 0 }, { ...b, seed: 0, episodes: 0 });
 
 async function evaluate(text: string, worlds: Worlds, from: string, stop: AbortSignal): Promise<Evaluation> {
   return await post<Evaluation>(
@@ -53,7 +63,7 @@ async function evaluate(text: string, worlds: Worlds, from: string, stop: AbortS
       program: text,
       task: worlds.task,
       seed: worlds.seed,
-      episodes: EPISODES,
+      episodes: worlds.episodes,
       original: from,
       ...(worlds.size ? { size: worlds.size } : {}),
     },
@@ -77,6 +87,7 @@ async function ask(text: string, worlds: Worlds, from: string, edited: number): 
     const before = best.peek();
     batch(() => {
       issue.value = null;
+      learnWords(answer.words);
       answeredEdit.value = edited;
       score.value = scored;
       if (!before || !sameKind(before.worlds, worlds)) best.value = scored;
@@ -114,7 +125,12 @@ async function askOthers(scored: Score, from: string, stop: AbortSignal): Promis
 export function keepScoring(): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   effect(() => {
-    const worlds = { task: taskName.value, size: size.value, seed: seed.value };
+    const worlds = {
+      task: taskName.value,
+      size: size.value,
+      seed: seed.value,
+      episodes: episodes.value,
+    };
     const text = program.value;
     const from = original.value;
     void returned.value;

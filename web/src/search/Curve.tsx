@@ -1,6 +1,8 @@
 // Best and mean return over the programs tried.
 
 import { useBox } from "../ui/box";
+import { task } from "../document";
+import { levels } from "../score/numbers";
 import type { Search } from "./searching";
 
 const [LEFT, RIGHT, BOTTOM, TOP] = [34, 8, 26, 10];
@@ -10,7 +12,10 @@ export function Curve({ curve }: { curve: Search["curve"] }) {
   const [width, height] = [Math.max(box.value.width, 100), Math.max(box.value.height, 80)];
   const most = Math.max(1, curve.at(-1)?.evaluations ?? 1);
   const values = curve.flatMap(({ best, mean }) => [best, mean]);
-  const [low, high] = [Math.min(0, ...values), Math.max(1, ...values)];
+  // Of Karel returns are from 0 to 1; of others only those that were seen are known.
+  const unitRange = task.value?.best === 1;
+  const low = Math.min(0, ...values);
+  const high = Math.max(unitRange || values.length === 0 ? 1 : low + 1e-6, ...values);
   const x = (evaluations: number): number => LEFT + (evaluations / most) * (width - LEFT - RIGHT);
   const y = (value: number): number => TOP + (1 - (value - low) / (high - low)) * (height - TOP - BOTTOM);
   /** In steps: a value holds until the next one is known. */
@@ -22,7 +27,7 @@ export function Curve({ curve }: { curve: Search["curve"] }) {
       })
       .join("");
   const last = curve.at(-1);
-  const levels = low < 0 ? [low, 0, 0.5, 1] : [0, 0.5, 1];
+  const marked = unitRange ? (low < 0 ? [low, 0, 0.5, 1] : [0, 0.5, 1]) : levels(low, high);
   return (
     <figure class="curve">
       <div class="curve-host" ref={host}>
@@ -37,11 +42,11 @@ export function Curve({ curve }: { curve: Search["curve"] }) {
           data-testid="curve"
           data-points={curve.length}
         >
-          {levels.map((level) => (
+          {marked.map((level) => (
             <g key={level}>
               <line class="axis" x1={LEFT} x2={width - RIGHT} y1={y(level)} y2={y(level)} />
               <text x={LEFT - 8} y={y(level) + 4} text-anchor="end">
-                {Number.isInteger(level) ? level : level.toFixed(1).replace("-", "−")}
+                {(Number.isInteger(level) ? String(level) : level.toFixed(1)).replace("-", "−")}
               </text>
             </g>
           ))}

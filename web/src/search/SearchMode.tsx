@@ -2,8 +2,8 @@
 
 import { useId } from "preact/hooks";
 import type { SearchEnd } from "../contract";
-import { load, mode } from "../document";
-import { decimals } from "../score/Score";
+import { load, mode, task, units } from "../document";
+import { decimals } from "../score/numbers";
 import { LatentMap } from "../space/LatentMap";
 import { map, mapProblem } from "../space/map";
 import { Button } from "../ui/Button";
@@ -12,11 +12,26 @@ import { NumberField } from "../ui/NumberField";
 import { TaskChoice } from "../watch/Watch";
 import { Curve } from "./Curve";
 import { diffLines } from "./diff";
-import { also, budget, METHODS, MOST, method, search, searching, searchSeed, start, stop } from "./searching";
+import {
+  also,
+  budget,
+  MOST,
+  MOST_WORLDS,
+  method,
+  methods,
+  search,
+  searching,
+  searchSeed,
+  start,
+  stop,
+  want,
+  worlds,
+} from "./searching";
 
 export function SearchMode() {
   const id = useId();
   const alsoId = useId();
+  const info = task.value;
   const found = search.value;
   return (
     <section class="panel watch" aria-labelledby="search-title">
@@ -32,11 +47,11 @@ export function SearchMode() {
             data-testid="method"
             value={method.value}
             onChange={(event) => {
-              method.value = event.currentTarget.value;
+              want({ method: event.currentTarget.value });
             }}
           >
-            {METHODS.map(({ value, title }) => (
-              <option key={value} value={value}>
+            {methods.value.map(({ name, title }) => (
+              <option key={name} value={name}>
                 {title}
               </option>
             ))}
@@ -49,9 +64,21 @@ export function SearchMode() {
           least={64}
           most={MOST}
           onChange={(value) => {
-            budget.value = value;
+            want({ budget: value });
           }}
         />
+        {worlds.value !== null && (
+          <NumberField
+            label="Episodes each"
+            testid="search-worlds"
+            value={worlds.value}
+            least={1}
+            most={MOST_WORLDS}
+            onChange={(value) => {
+              want({ worlds: value });
+            }}
+          />
+        )}
         <NumberField
           label="Seed"
           testid="search-seed"
@@ -62,21 +89,23 @@ export function SearchMode() {
             searchSeed.value = value;
           }}
         />
-        <span class="field">
-          <label for={alsoId}>Also at</label>
-          <input
-            id={alsoId}
-            type="text"
-            data-testid="search-also"
-            class="sizes"
-            placeholder="e.g. 16x16, 40x40"
-            title="Other sizes of worlds at which the program has to hold"
-            value={also.value}
-            onInput={(event) => {
-              also.value = event.currentTarget.value;
-            }}
-          />
-        </span>
+        {(info?.size || (info?.variants.length ?? 0) > 0) && (
+          <span class="field">
+            <label for={alsoId}>Also at</label>
+            <input
+              id={alsoId}
+              type="text"
+              data-testid="search-also"
+              class="sizes"
+              placeholder={`e.g. ${info?.size ? "16x16, 40x40" : info?.variants.join(", ")}`}
+              title={`Other ${info?.size ? "sizes of worlds" : "variants"} at which the program has to hold`}
+              value={also.value}
+              onInput={(event) => {
+                also.value = event.currentTarget.value;
+              }}
+            />
+          </span>
+        )}
         {searching.value ? (
           <Button main testid="search-stop" onClick={stop}>
             Stop
@@ -91,8 +120,16 @@ export function SearchMode() {
         {stateLine()}
       </p>
       <Curve curve={found?.curve ?? []} />
+      {info?.mapped && <PopulationMap />}
+    </section>
+  );
+}
+
+function PopulationMap() {
+  return (
+    <>
       {map.value ? (
-        <LatentMap map={map.value} population={found?.population ?? []} testid="search-map" />
+        <LatentMap map={map.value} population={search.value?.population ?? []} testid="search-map" />
       ) : (
         <p class="map faint">{mapProblem.value ?? "The map of programs is on its way…"}</p>
       )}
@@ -100,7 +137,7 @@ export function SearchMode() {
         <span class="key key-population">programs of this round</span> on the map of programs that the space
         was learned from
       </p>
-    </section>
+    </>
   );
 }
 
@@ -113,12 +150,14 @@ function stateLine(): string {
       return found.last
         ? `${tried} programs tried, best ${decimals(found.last.best_so_far)}.`
         : "Getting ready…";
+    case "judging":
+      return `${tried} programs tried; now the best are scored on unseen ${units.value}…`;
     case "stopped":
       return `Stopped after ${tried} programs.`;
     case "failed":
       return found.problem ?? "The search failed.";
     case "ended":
-      return `${found.end?.solved ? "Solved" : "Done"} after ${tried} programs in ${found.end?.seconds.toFixed(1)} s: ${decimals(found.end?.return)} on unseen worlds${elsewhere(found.end)}.`;
+      return `${found.end?.solved ? "Solved" : "Done"} after ${tried} programs in ${found.end?.seconds.toFixed(1)} s: ${decimals(found.end?.return)} on unseen ${units.value}${elsewhere(found.end)}.`;
   }
 }
 

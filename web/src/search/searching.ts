@@ -2,29 +2,41 @@
 
 import { computed, signal } from "@preact/signals";
 import type { Place, SearchEnd, SearchStep } from "../contract";
-import { size, taskName } from "../document";
+import { learnWords, size, task, taskName } from "../document";
 import { listen } from "../server";
 import { say } from "../ui/notice";
 
-export const METHODS = [
-  { value: "ladder", title: "Ladder (the default)" },
-  { value: "leaps+", title: "LEAPS+ (the paper's, improved)" },
-  { value: "leaps", title: "LEAPS (as published)" },
-  { value: "hc", title: "Hill climbing" },
-  { value: "cebs", title: "Beam search (CEBS)" },
-  { value: "random-64", title: "Random, 64 programs" },
-] as const;
 export const MOST = 1_000_000;
+/** episodes that each program is scored in */
+export const MOST_WORLDS = 256;
 
-export const method = signal<string>("ladder");
+/** What the user wants of searches, for tasks of one language: programs cost little in one, much in another. */
+interface Wanted {
+  language: number;
+  method?: string;
+  budget?: number;
+  worlds?: number;
+}
+
+const wanted = signal<Wanted | null>(null);
+const fitting = computed(() => (wanted.value?.language === task.value?.language ? wanted.value : null));
+
+export function want(change: Partial<Wanted>): void {
+  wanted.value = { ...fitting.value, ...change, language: task.value?.language ?? 0 };
+}
+
+export const methods = computed(() => task.value?.methods ?? []);
+export const method = computed(() => fitting.value?.method ?? methods.value[0]?.name ?? "ladder");
+export const budget = computed(() => fitting.value?.budget ?? task.value?.search.budget ?? 50_000);
+/** null: the method's own number, without a choice */
+export const worlds = computed(() => fitting.value?.worlds ?? task.value?.search.worlds ?? null);
 export const searchSeed = signal(0);
-export const budget = signal(50_000);
-/** other sizes at which the program has to hold, as they are typed: "16x16, 40x40" */
+/** other sizes or variants at which the program has to hold, as they are typed: "16x16, 40x40" */
 export const also = signal("");
 
 export interface Search {
   task: string;
-  state: "running" | "stopped" | "ended" | "failed";
+  state: "running" | "judging" | "stopped" | "ended" | "failed";
   curve: { evaluations: number; best: number; mean: number }[];
   last: SearchStep | null;
   population: Place[];
@@ -36,7 +48,8 @@ export interface Search {
 }
 
 export const search = signal<Search | null>(null);
-export const searching = computed(() => search.value?.state === "running");
+const goesOn = (of: Search | null): boolean => of?.state === "running" || of?.state === "judging";
+export const searching = computed(() => goesOn(search.value));
 
 let stopper = new AbortController();
 
@@ -44,16 +57,20 @@ export async function start(): Promise<void> {
   stopper.abort();
   const mine = new AbortController();
   stopper = mine;
+  const grid = task.value?.size != null;
+  const known = task.value?.variants ?? [];
+  const fits = (each: string): boolean => (grid ? /^\d{1,3}x\d{1,3}$/.test(each) : known.includes(each));
   const asked = new URLSearchParams({
     task: taskName.value,
     method: method.value,
     seed: String(searchSeed.value),
     budget: String(budget.value),
   });
-  if (size.value) asked.set("size", size.value.join("x"));
-  const sizes = also.value.replaceAll(/[X×]/g, "x").split(",").map((each) => each.trim());
-  const others = sizes.filter((each) => each !== "");
-  const wrong = others.find((each) => !/^\d{1,3}x\d{1,3}$/.test(each));
+  if (worlds.value !== null) asked.set("worlds", String(worlds.value));
+  if (size.value) asked.set("size", Array.isArray(size.value) ? size.value.join("x") : size.value);
+  const typed = also.value.split(",").map((each) => each.trim());
+  const others = typed.filter((each) => each !== "").map((each) => (grid ? each.replaceAll(/[X×]/g, "x") : each));
+  const wrong = others.find((each) => !fits(each));
   if (others.length) asked.set("also", others.join(","));
   search.value = {
     task: taskName.value,
@@ -64,7 +81,7 @@ export async function start(): Promise<void> {
     program: "",
     before: "",
     end: null,
-    problem: wrong === undefined ? null : `Also at: expected sizes such as 16x16, 40x40, found “${wrong}”.`,
+    problem: wrong === undefined ? null : `Also at: expected ${grid ? "sizes such as 16x16, 40x40" : known.length ? `variants (${known.join(", ")})` : "nothing, as there are no variants"}, found “${wrong}”.`,
   };
   if (wrong !== undefined) return;
   const update = (change: Partial<Search>): void => {
@@ -75,10 +92,11 @@ export async function start(): Promise<void> {
       const now = search.peek();
       if (!now || stopper !== mine) return;
       if (event === "step") update(afterStep(now, data as SearchStep));
+      else if (event === "judging") update({ state: "judging" });
       else if (event === "end") update(afterEnd(now, data as SearchEnd));
       else if (event === "problem") update({ state: "failed", problem: (data as { error: string }).error });
     });
-    if (search.peek()?.state === "running") update({ state: "failed", problem: "The search broke off." });
+    if (goesOn(search.peek())) update({ state: "failed", problem: "The search broke off." });
   } catch (error) {
     if (mine.signal.aborted) return;
     update({ state: "failed", problem: (error as Error).message });
@@ -88,10 +106,12 @@ export async function start(): Promise<void> {
 
 export function stop(): void {
   stopper.abort();
-  if (search.value?.state === "running") search.value = { ...search.value, state: "stopped" };
+  const now = search.value;
+  if (now && goesOn(now)) search.value = { ...now, state: "stopped" };
 }
 
 function afterStep(now: Search, step: SearchStep): Partial<Search> {
+  learnWords(step.words);
   const point = { evaluations: step.evaluations, best: step.best_so_far, mean: step.mean };
   return {
     last: step,
@@ -102,6 +122,7 @@ function afterStep(now: Search, step: SearchStep): Partial<Search> {
 }
 
 function afterEnd(now: Search, end: SearchEnd): Partial<Search> {
+  learnWords(end.words);
   const changed = end.program !== now.program;
   return { state: "ended", end, ...(changed ? { program: end.program, before: now.program } : {}) };
 }

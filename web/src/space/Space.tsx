@@ -3,6 +3,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { load, program } from "../document";
+import { kindOf } from "../editor/tokens";
 import { fresh } from "../score/scoring";
 import { Button } from "../ui/Button";
 import { Choice } from "../ui/Choice";
@@ -35,7 +36,7 @@ function indented(line: string): string {
       lines.push("  ".repeat(depth) + word);
     } else if (word === "ELSE" && lines.length) {
       current = [lines.pop()!.trim(), word];
-    } else if (/^(move|turnRight|turnLeft|pickMarker|putMarker)$/.test(word)) {
+    } else if (kindOf(word) === "action") {
       flush();
       lines.push("  ".repeat(depth) + word);
     } else current.push(word);

@@ -2,7 +2,7 @@
 
 import { effect, signal, untracked } from "@preact/signals";
 import type { Place, SpaceMap } from "../contract";
-import { mode } from "../document";
+import { mode, task } from "../document";
 import { fresh, score } from "../score/scoring";
 import { Away, get, post, Refusal, returned } from "../server";
 
@@ -34,7 +34,7 @@ const SETTLED = 250;
 export function keepMap(): void {
   effect(() => {
     void returned.value;
-    if (mode.value === "space" || mode.value === "search") untracked(() => void fetchMap());
+    if (task.value?.mapped && (mode.value === "space" || mode.value === "search")) untracked(() => void fetchMap());
   });
   let stop = new AbortController();
   effect(() => {

@@ -3,7 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
 import { load, program, task } from "../document";
-import { decimals, Score } from "../score/Score";
+import { decimals } from "../score/numbers";
+import { Score } from "../score/Score";
 import { issue } from "../score/scoring";
 import { downloadJson } from "../share";
 import { about } from "../task";
@@ -62,9 +63,11 @@ function starts(): Start[] {
 
 function StudyStart() {
   const id = useId();
-  const chosen = useSignal(0);
-  const budget = useSignal<number>(BUDGETS[0]);
   const options = starts();
+  // The paper's programs come first, but they are of Karel.
+  const own = options.findIndex((option) => option.task === task.value?.name);
+  const chosen = useSignal(task.value?.drawn ? 0 : Math.max(own, 0));
+  const budget = useSignal<number>(BUDGETS[0]);
   return (
     <section class="panel study-head" aria-labelledby="study-title">
       <header class="panel-head">

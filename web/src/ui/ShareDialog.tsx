@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { mode, taskName } from "../document";
+import { mode, taskName, unit, units } from "../document";
 import { openLink, sharedNow } from "../memory";
 import { postForBlob } from "../server";
 import { download, downloadJson, fromFile, toHash } from "../share";
@@ -75,7 +75,7 @@ export function ShareDialog({ onClose }: { onClose: () => void }) {
       </header>
       <p>
         A link holds the program, the task and the seed{mode.value === "draw" ? ", and your world" : ""}. Who
-        opens it sees the same worlds.
+        opens it sees the same {units.value}.
       </p>
       <div class="row">
         <input
@@ -113,7 +113,7 @@ export function ShareDialog({ onClose }: { onClose: () => void }) {
           onChange={(event) => void take(event.currentTarget)}
         />
       </div>
-      <p class="faint">The GIF is of the selected world. A file may also be a plain program.</p>
+      <p class="faint">The GIF is of the selected {unit.value}. A file may also be a plain program.</p>
     </dialog>
   );
 }

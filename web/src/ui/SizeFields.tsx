@@ -1,16 +1,16 @@
 // Height and width, side by side.
 
-import type { Size } from "../contract";
+import type { Sides } from "../contract";
 import { NumberField } from "./NumberField";
 
 interface Props {
   /** as it is now, not as it was when this was drawn: the other field may just have changed */
-  size: () => Size;
+  size: () => Sides;
   testids: [height: string, width: string];
-  least: Size;
+  least: Sides;
   most: number;
   disabled?: boolean;
-  onChange: (size: Size) => void;
+  onChange: (size: Sides) => void;
 }
 
 export function SizeFields({ size, testids, least, most, disabled, onChange }: Props) {

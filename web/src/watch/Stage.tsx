@@ -2,11 +2,14 @@
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { capital, unit } from "../document";
 import { fresh, issue } from "../score/scoring";
 import { useBox } from "../ui/box";
 import { narrow } from "../ui/narrow";
 import { colours } from "./colours";
-import { Painter } from "./painter";
+import { EpisodeRollout } from "./episode";
+import { type Painter, painterOf } from "./painter";
+import { short } from "../score/numbers";
 import { current, position, readPosition, rollouts, selected } from "./player";
 import { OUTCOME_WORDS } from "./reasons";
 import type { Rollout } from "./rollout";
@@ -69,6 +72,7 @@ export function Stage({ most = 6 }: { most?: number }) {
   const places = useComputed(() => chosen(rollouts.value.length, most));
   const slots = useComputed<Slots | null>(() => {
     const first = rollouts.value[0];
+    if (first instanceof EpisodeRollout) void first.arrived.value; // now the shape is known
     const count = places.value.length;
     const [width, height] = [box.value.width - PADDING, box.value.height - PADDING];
     if (!first || width < 10) return null;
@@ -118,21 +122,26 @@ function Slot({ rollout, place, width, height }: SlotProps) {
   const painter = useSignal<Painter | null>(null);
 
   useLayoutEffect(() => {
-    rollout.seek(0, () => {});
-    painter.value = new Painter(canvas.current!, rollout, colours.value, { width, height });
+    painter.value = painterOf(canvas.current!, rollout, colours.value, { width, height });
   }, [rollout, width, height, colours.value]);
 
-  useSignalEffect(() => painter.value?.paint(position.value));
+  useSignalEffect(() => {
+    if (rollout instanceof EpisodeRollout) void rollout.arrived.value;
+    painter.value?.paint(position.value);
+  });
 
   const { data } = rollout;
   const done = Math.min(readPosition.value, data.shown);
   const over = done === data.shown;
   const value = done === 0 ? null : data.steps.value[done - 1];
-  const name = rollout.world === undefined ? "Your world" : `World ${rollout.world}`;
+  const name = rollout.index === undefined ? "Your world" : `${capital(unit.value)} ${rollout.index}`;
+  const shape =
+    rollout instanceof EpisodeRollout ? "the environment's picture" : `${rollout.height} × ${rollout.width} cells`;
+  const missing = rollout instanceof EpisodeRollout ? rollout.problem.value : null;
   return (
     <button
       type="button"
-      class="slot"
+      class={rollout instanceof EpisodeRollout ? "slot pictured" : "slot"}
       aria-pressed={current.value === rollout}
       data-testid={`rollout-${place}`}
       data-step={done}
@@ -140,13 +149,19 @@ function Slot({ rollout, place, width, height }: SlotProps) {
         selected.value = place;
       }}
     >
-      <canvas ref={canvas} role="img" aria-label={`${name}, ${rollout.height} × ${rollout.width} cells`} />
+      <canvas ref={canvas} role="img" aria-label={`${name}, ${shape}`} hidden={missing !== null} />
+      {missing !== null && rollout instanceof EpisodeRollout && (
+        <span class="slot-state" data-testid={`state-${place}`} style={{ width: `${Math.min(width, 420)}px` }}>
+          <b>No picture.</b> <span class="faint">{missing}</span>
+          <span class="code">{rollout.data.states[done]}</span>
+        </span>
+      )}
       <span class="slot-caption">
         <span>{name}</span>
         <span class="faint">
-          {over ? (data.shown < data.total ? "shown to here" : OUTCOME_WORDS[data.outcome]) : ""}
+          {over ? (data.outcome && data.shown === data.total ? OUTCOME_WORDS[data.outcome] : "shown to here") : ""}
         </span>
-        <span class="slot-value">{value == null ? "" : value.toFixed(2).replace("-", "−")}</span>
+        <span class="slot-value">{value == null ? "" : short(value)}</span>
       </span>
     </button>
   );

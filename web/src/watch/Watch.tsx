@@ -1,7 +1,19 @@
 // Watch the program: which task, which worlds, the worlds themselves, and the controls of playback.
 
 import { useId } from "preact/hooks";
-import { chooseTask, newWorlds, program, seed, size, sizeShown, task, taskName } from "../document";
+import {
+  capital,
+  chooseTask,
+  newWorlds,
+  program,
+  seed,
+  sidesShown,
+  size,
+  task,
+  taskName,
+  unit,
+  units,
+} from "../document";
 import { inStudy } from "../study/study";
 import { about, fitSize, taskNamed } from "../task";
 import { Button } from "../ui/Button";
@@ -11,6 +23,7 @@ import { SizeFields } from "../ui/SizeFields";
 import { current, selected } from "./player";
 import { Stage } from "./Stage";
 import { Transport } from "./Transport";
+import { WorldRollout } from "./world";
 import { COUNTS, indices, setCount, watchWorld } from "./worlds";
 
 export function Watch() {
@@ -69,17 +82,17 @@ export function TaskChoice() {
         {!tasks.some((info) => info.name === taskName.value) && (
           <option value={taskName.value}>{taskName.value}</option>
         )}
-        <optgroup label="Tasks of the paper">
-          {tasks.filter((info) => !info.hard && !info.own).map(option)}
-        </optgroup>
-        <optgroup label="Harder tasks">{tasks.filter((info) => info.hard).map(option)}</optgroup>
-        {tasks.some((info) => info.own) && (
-          <optgroup label="Your own">{tasks.filter((info) => info.own).map(option)}</optgroup>
-        )}
+        {[...new Set(tasks.map((info) => info.group))].map((group) => (
+          <optgroup key={group} label={group}>
+            {tasks.filter((info) => info.group === group).map(option)}
+          </optgroup>
+        ))}
       </select>
       <p class="task-summary" data-testid="task-summary">
         {sentence(task.value?.summary ?? "")}
-        {current.value?.data.exits.length ? " Tinted cells end a run." : ""}
+        {current.value instanceof WorldRollout && current.value.data.exits.length
+          ? " Tinted cells end a run."
+          : ""}
       </p>
       {task.value && program.value !== task.value.program && !inStudy.value && (
         <Button
@@ -103,24 +116,27 @@ function WorldChoice() {
   return (
     <div class="world-choice">
       <Choice
-        label="Worlds"
+        label={capital(units.value)}
         testid="count"
         options={COUNTS.map((count) => ({ value: count, title: String(count) }))}
         value={indices.value.length}
         onChange={setCount}
       />
-      <SizeFields
-        size={() => sizeShown.value}
-        testids={["height", "width"]}
-        least={info?.smallest ?? [3, 3]}
-        most={about.value?.limits.side ?? 100}
-        disabled={locked || !info?.resizable}
-        onChange={(asked) => {
-          if (info) size.value = fitSize(info, asked);
-        }}
-      />
+      {info?.size && (
+        <SizeFields
+          size={() => sidesShown.value}
+          testids={["height", "width"]}
+          least={info.smallest ?? [3, 3]}
+          most={about.value?.limits.side ?? 100}
+          disabled={locked || !info.resizable}
+          onChange={(asked) => {
+            size.value = fitSize(info, asked);
+          }}
+        />
+      )}
+      {info && info.variants.length > 0 && <VariantChoice variants={info.variants} disabled={locked} />}
       <NumberField
-        label="World"
+        label={capital(unit.value)}
         testid="world-number"
         value={indices.value[selected.value] ?? 0}
         least={0}
@@ -140,9 +156,34 @@ function WorldChoice() {
           seed.value = value;
         }}
       />
-      <Button testid="new-worlds" disabled={locked} onClick={newWorlds} title="Draw other worlds">
-        New worlds
+      <Button testid="new-worlds" disabled={locked} onClick={newWorlds} title={`Draw other ${units.value}`}>
+        New {units.value}
       </Button>
     </div>
+  );
+}
+
+function VariantChoice({ variants, disabled }: { variants: string[]; disabled: boolean }) {
+  const id = useId();
+  return (
+    <span class="field">
+      <label for={id}>Variant</label>
+      <select
+        id={id}
+        data-testid="variant"
+        value={typeof size.value === "string" ? size.value : ""}
+        disabled={disabled}
+        onChange={(event) => {
+          size.value = event.currentTarget.value || null;
+        }}
+      >
+        <option value="">the task's own</option>
+        {variants.map((variant) => (
+          <option key={variant} value={variant}>
+            {variant}
+          </option>
+        ))}
+      </select>
+    </span>
   );
 }

@@ -1,9 +1,14 @@
 // For the step that is shown: what the program looked at, what it found, what it did.
 
+import { task, unit } from "../document";
+import { short as number } from "../score/numbers";
 import { current, readPosition } from "./player";
 import { type Reasons, reasonsAt } from "./reasons";
 
-const number = (value: number): string => value.toFixed(2).replace("-", "−");
+const gain = (value: number): string =>
+  Number.isInteger(value) && value > 1e-9 && task.value?.best !== 1
+    ? String(value)
+    : value.toFixed(value < 0.01 ? 4 : 3);
 
 export function Why() {
   const rollout = current.value;
@@ -26,14 +31,19 @@ export function Why() {
 function Explanation({ reasons }: { reasons: Reasons }) {
   return (
     <div class="why-body">
-      <ul class="chips" aria-label="What Karel perceived">
-        {reasons.perceived.map(({ name, holds }) => (
+      <ul class="chips" aria-label="What was perceived">
+        {reasons.perceived.map(({ name, holds, privileged }) => (
           <li
             key={name}
             class={holds ? "chip chip-true" : "chip chip-false"}
             data-testid={`perception-${name}`}
+            title={privileged ? "Privileged: it looks into the environment, not at the observation" : undefined}
           >
-            {name} <b>{holds ? "true" : "false"}</b>
+            <span>
+              {name}
+              {privileged && <i class="privileged"> privileged</i>}
+            </span>{" "}
+            <b>{holds ? "true" : "false"}</b>
           </li>
         ))}
       </ul>
@@ -62,7 +72,7 @@ function Explanation({ reasons }: { reasons: Reasons }) {
               {reasons.effect}
             </>
           ) : (
-            "Nothing yet: this is the world before the first step."
+            `Nothing yet: this is the ${unit.value} before the first step.`
           )}
         </dd>
         {reasons.value !== null && (
@@ -74,9 +84,17 @@ function Explanation({ reasons }: { reasons: Reasons }) {
                 <span class={reasons.gained > 0 ? "gain" : "loss"}>
                   {" "}
                   {reasons.gained > 0 ? "+" : "−"}
-                  {Math.abs(reasons.gained).toFixed(Math.abs(reasons.gained) < 0.01 ? 4 : 3)} by this step
+                  {gain(Math.abs(reasons.gained))} by this step
                 </span>
               )}
+            </dd>
+          </>
+        )}
+        {reasons.state !== null && (
+          <>
+            <dt>Now sees</dt>
+            <dd class="code state" data-testid="why-state">
+              {reasons.state}
             </dd>
           </>
         )}

@@ -1,14 +1,73 @@
-// Paints a rollout. The room is drawn once, and markers only where they change: a frame then copies two
+// Paints a rollout. Of an environment it shows the server's pictures. Of Karel, the room is drawn once, and markers only where they change: a frame then copies two
 // pictures, with the path between them and Karel on top, whatever the size of the world.
 
 import type { Colours } from "./colours";
 import { cellSize, drawKarel, drawMarkers, drawRoom } from "./room";
-import { type Rollout, WALL } from "./rollout";
+import type { EpisodeRollout } from "./episode";
+import type { Rollout } from "./rollout";
+import { WALL, WorldRollout } from "./world";
 
 /** steps of the path that are drawn */
 const PATH = 480;
 
-export class Painter {
+export interface Painter {
+  paint(position: number): void;
+}
+
+interface Room {
+  width: number;
+  height: number;
+}
+
+export function painterOf(
+  canvas: HTMLCanvasElement,
+  rollout: Rollout,
+  colours: Colours,
+  space: Room,
+): Painter {
+  return rollout instanceof WorldRollout
+    ? new WorldPainter(canvas, rollout, colours, space)
+    : new EpisodePainter(canvas, rollout, colours, space);
+}
+
+class EpisodePainter implements Painter {
+  private readonly on: CanvasRenderingContext2D;
+
+  constructor(
+    private readonly canvas: HTMLCanvasElement,
+    private readonly rollout: EpisodeRollout,
+    private readonly colours: Colours,
+    private readonly space: Room,
+  ) {
+    this.on = canvas.getContext("2d", { alpha: false })!;
+  }
+
+  paint(position: number): void {
+    const { canvas, on, rollout, space } = this;
+    const picture = rollout.pictureAt(position);
+    const ratio = window.devicePixelRatio || 1;
+    const scale = Math.min(space.width / rollout.width, space.height / rollout.height);
+    const [across, down] = [rollout.width, rollout.height].map((side) => Math.max(1, Math.floor(side * scale)));
+    canvas.dataset["picture"] = picture && rollout.isHere(position) ? String(position) : "";
+    if (canvas.width !== Math.round(across! * ratio) || canvas.height !== Math.round(down! * ratio)) {
+      canvas.width = Math.round(across! * ratio);
+      canvas.height = Math.round(down! * ratio);
+      canvas.style.width = `${across}px`;
+      canvas.style.height = `${down}px`;
+    }
+    if (picture) {
+      // Pictures of small cells stay sharp when they are enlarged.
+      on.imageSmoothingEnabled = picture.naturalWidth > 100;
+      on.imageSmoothingQuality = "high";
+      on.drawImage(picture, 0, 0, canvas.width, canvas.height);
+    } else {
+      on.fillStyle = this.colours.floor;
+      on.fillRect(0, 0, canvas.width, canvas.height);
+    }
+  }
+}
+
+class WorldPainter implements Painter {
   private readonly on: CanvasRenderingContext2D;
   private readonly room: OffscreenCanvas;
   private readonly markers: OffscreenCanvas;
@@ -17,10 +76,11 @@ export class Painter {
 
   constructor(
     canvas: HTMLCanvasElement,
-    private readonly rollout: Rollout,
+    private readonly rollout: WorldRollout,
     private readonly colours: Colours,
-    space: { width: number; height: number },
+    space: Room,
   ) {
+    rollout.seek(0, () => {});
     const ratio = window.devicePixelRatio || 1;
     const { height, width, data } = rollout;
     this.cell = cellSize(rollout, space.width, space.height, ratio);

@@ -2,6 +2,7 @@
 
 import { computed, effect, signal } from "@preact/signals";
 import { calm } from "../ui/theme";
+import { EpisodeRollout } from "./episode";
 import type { Rollout } from "./rollout";
 
 export const FASTEST = 11; // as a power of two: 2,048 steps a second
@@ -27,6 +28,7 @@ export const readPosition = signal(0);
 const READING = 50; // milliseconds
 
 export function show(found: Rollout[], text: string, autoplay: boolean): void {
+  for (const old of rollouts.value) if (old instanceof EpisodeRollout) old.leave();
   rollouts.value = found;
   rolledText.value = text;
   const atStart = playing.value || position.value === 0 || autoplay;

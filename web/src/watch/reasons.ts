@@ -1,7 +1,10 @@
 // Why an action was taken, and what came of it, in words.
 
-import { about } from "../task";
+import type { Outcome } from "../contract";
+import { task } from "../document";
+import { EpisodeRollout } from "./episode";
 import type { Rollout } from "./rollout";
+import { WorldRollout } from "./world";
 
 export interface Reasons {
   /** actions done, of how many */
@@ -11,7 +14,9 @@ export interface Reasons {
   /** the statements around the action, outermost first, with what was found if one was looked at just now */
   around: string[];
   tests: { text: string; holds: boolean }[];
-  perceived: { name: string; holds: boolean }[];
+  perceived: { name: string; holds: boolean; privileged: boolean }[];
+  /** what the program sees, of an environment */
+  state: string | null;
   effect: string;
   value: number | null;
   gained: number | null;
@@ -19,10 +24,8 @@ export interface Reasons {
   lastTests: { text: string; holds: boolean }[];
 }
 
-const HEADINGS = ["north", "east", "south", "west"];
 const OUTCOMES = {
   halted: "The program came to its end.",
-  ended: "The world ended the run: the task was decided.",
   "cut-off": "The run was cut off: it took all the steps that it may.",
   stuck: "The program is stuck: a loop can never act again.",
 };
@@ -36,6 +39,7 @@ export function reasonsAt(rollout: Rollout, position: number): Reasons {
   const text = (statement: number): string => readable(statements[statement]?.text ?? "");
   const over = done === data.shown && data.shown === data.total;
   const bits = step >= 0 ? steps.perceived[step]! : (steps.perceived[0] ?? data.final_perceived);
+  const hidden = new Set(task.value?.privileged);
   const value = step >= 0 ? (steps.value[step] ?? null) : null;
   const before = step >= 1 ? (steps.value[step - 1] ?? 0) : 0;
   return {
@@ -47,53 +51,30 @@ export function reasonsAt(rollout: Rollout, position: number): Reasons {
       step >= 0
         ? rollout.testsBefore(step).map((test) => ({ text: text(test.statement), holds: test.holds }))
         : [],
-    perceived: (about.value?.perceptions ?? []).map((name, bit) => ({
+    perceived: data.perceptions.map((name, place) => ({
       name,
-      holds: ((bits >> bit) & 1) === 1,
+      holds: bits[place] === "1",
+      privileged: hidden.has(name),
     })),
-    effect: step >= 0 ? effectOf(rollout, step) : "",
+    state: rollout instanceof EpisodeRollout ? (rollout.data.states[done] ?? null) : null,
+    effect: step >= 0 && rollout instanceof WorldRollout ? rollout.effectOf(step) : "",
     value,
     gained: value === null ? null : value - before,
-    ending: over ? OUTCOMES[data.outcome] : null,
+    ending: over && data.outcome ? endingOf(data.outcome) : null,
     lastTests: over
       ? data.final_tests.map(([statement, holds]) => ({ text: text(statement), holds: holds === 1 }))
       : [],
   };
 }
 
+function endingOf(outcome: Outcome): string {
+  if (outcome !== "ended") return OUTCOMES[outcome];
+  return task.value?.drawn === false
+    ? "The environment ended the episode."
+    : "The world ended the run: the task was decided.";
+}
+
 /** `WHILE c( not c( x c) c)` reads better without its brackets. */
 function readable(head: string): string {
   return head.replace(/ ?\bc[()]/g, "").replace(/\bR=(\d+)/, "$1 times");
-}
-
-function effectOf(rollout: Rollout, step: number): string {
-  const { statements, steps } = rollout.data;
-  const action = statements[steps.statement[step]!]?.text;
-  const [row, column] = rollout.pose(step);
-  const [newRow, newColumn, heading] = rollout.pose(step + 1);
-  const changes = rollout.changesOf(step);
-  const here = changes.find((change) => change.row === row && change.column === column);
-  const elsewhere = changes.filter((change) => change !== here || (action ?? "").startsWith("move")).length;
-  const also = elsewhere
-    ? ` The task changed ${elsewhere === 1 ? "a cell" : `${elsewhere} cells`}, too.`
-    : "";
-  const count = (markers: number): string => (markers === 1 ? "1 marker" : `${markers} markers`);
-  switch (action) {
-    case "move":
-      if (row === newRow && column === newColumn) return `A wall was ahead, so Karel turned around.${also}`;
-      return `Went ${HEADINGS[heading]} to row ${newRow}, column ${newColumn}.${also}`;
-    case "turnLeft":
-    case "turnRight":
-      return `Now faces ${HEADINGS[heading]}.${also}`;
-    case "pickMarker":
-      return here
-        ? `Picked one up: ${here.after ? count(here.after) : "none"} left here.${also}`
-        : `There was no marker to pick up.${also}`;
-    case "putMarker":
-      return here
-        ? `Put one down: ${count(here.after)} here now.${also}`
-        : `No room: the cell is full.${also}`;
-    default:
-      return also.trim();
-  }
 }

@@ -1,7 +1,7 @@
 // Drawing a world's parts on a canvas, in whole device pixels.
 
 import type { Colours } from "./colours";
-import { WALL } from "./rollout";
+import { WALL } from "./world";
 
 export type Surface = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 

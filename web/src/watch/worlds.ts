@@ -1,13 +1,15 @@
 // Which worlds are watched, and the rollouts of the current program in them.
 
 import { effect, signal, untracked } from "@preact/signals";
-import type { RolloutData } from "../contract";
+import type { EpisodeData, WorldData } from "../contract";
 import { mode, taskName } from "../document";
 import { drawnWorld, rules } from "../draw/drawing";
 import { score } from "../score/scoring";
 import { Away, post, Refusal, returned } from "../server";
 import { longest, playing, position, rolledText, rollouts, selected, show } from "./player";
-import { Rollout } from "./rollout";
+import { rolloutOf } from "./rollout";
+
+type Watched = WorldData | EpisodeData;
 
 export const COUNTS = [1, 2, 4, 6] as const;
 
@@ -62,16 +64,17 @@ export function keepRolling(): void {
     const stop = asking.signal;
     try {
       const asked = JSON.parse(body) as { indices?: number[] };
+      const { indices: numbers, ...rest } = asked;
       const found = many
-        ? (await post<{ rollouts: RolloutData[] }>("api/rollouts", asked, stop)).rollouts
-        : [await post<RolloutData>("api/rollout", asked, stop)];
+        ? (await post<{ rollouts: Watched[] }>("api/rollouts", asked, stop)).rollouts
+        : [await post<Watched>("api/rollout", asked, stop)];
       if (stop.aborted) return;
       // Who has paused somewhere wants to look there; all others want to see it run.
       const idle = rollouts.value.length === 0 || playing.value || position.value >= longest.value;
       problem.value = null;
       shownBody = body;
       show(
-        found.map((data, place) => new Rollout(data, asked.indices?.[place])),
+        found.map((data, place) => rolloutOf(data, { ...rest, index: numbers?.[place] }, numbers?.[place])),
         text,
         idle,
       );

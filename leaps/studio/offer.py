@@ -1,0 +1,131 @@
+"""The tasks that the page lists, and the description of each: its language, its sizes, its pictures."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from leaps.domain import Task
+from leaps.dsl.language import Language
+from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
+from leaps.karel.tasks import HARD, PAPER_TASKS, KarelTask
+from leaps.studio.completion import kinds_of
+from leaps.studio.programs import start_of, title_of
+from leaps.studio.requests import METHODS, methods_for
+from leaps.tasks import shipped
+
+OFFERED = {**PAPER_TASKS, **HARD}
+"""the tasks of Karel that are always listed; any other is listed if the studio is opened with it"""
+STEP_COST = 500
+"""steps of Karel, which are compiled, that take as long as one step of an environment"""
+
+
+def offered() -> dict[str, Task]:
+    """The tasks that are always listed: Karel's, and all environments that ship."""
+    known = shipped()
+    return OFFERED | {name: task for name, task in known.items() if not isinstance(task, KarelTask)}
+
+
+def step_cost(task: Task) -> int:
+    """What a step costs, in steps of Karel."""
+    return 1 if isinstance(task, KarelTask) else STEP_COST
+
+
+def privileged_names(task: Task) -> set[str]:
+    """The perceptions that look into the environment, with their opposites; most tasks have none."""
+    language = task.domain.language
+    hidden = set(getattr(task, "privileged", ()))
+    senses = zip(language.perceptions, language.sense_of.tolist(), strict=True)
+    return {name for name, sense in senses if language.senses[sense] in hidden}
+
+
+def privileged_of(task: Task, program: Program) -> list[str]:
+    """The privileged perceptions that a program uses, in the language's order."""
+    hidden = privileged_names(task)
+    asked = {one.condition.perception for one in walk(program) if isinstance(one, While | If | IfElse)}
+    return [name for name in task.domain.language.perceptions if name in hidden & asked]
+
+
+def describe_tasks(tasks: Mapping[str, Task], own: Mapping[str, Task]) -> dict[str, Any]:
+    """Describe the tasks that the page lists, and their languages.
+
+    tasks: those that ship. own: those that the command line named.
+    """
+    languages: list[Language] = []
+
+    def number_of(language: Language) -> int:
+        if language not in languages:
+            languages.append(language)
+        return languages.index(language)
+
+    def described() -> Iterator[dict[str, Any]]:
+        for name, task in tasks.items():
+            yield describe_task(name, task, group_of(name, task), number_of(task.domain.language))
+        for name, task in own.items():
+            yield describe_task(name, task, "Your own", number_of(task.domain.language))
+
+    return {"tasks": list(described()), "languages": [describe_language(one) for one in languages]}
+
+
+def describe_task(name: str, task: Task, group: str, language: int) -> dict[str, Any]:
+    """Describe one task. language: its place in the list of languages."""
+    karel = isinstance(task, KarelTask)
+    size = task.check_size(None)
+    grid = isinstance(size, tuple)
+    return {
+        "name": name,
+        "title": title_of(name),
+        "summary": summary_of(task),
+        "group": group,
+        "language": language,
+        "size": list(size) if grid else None,
+        "smallest": list(getattr(task, "smallest", (3, 3))) if grid else None,
+        "resizable": grid and getattr(task, "resizable", True),
+        "variants": [] if grid else list(getattr(task, "variants", ())),
+        "horizon": task.horizon(),
+        "best": task.best if math.isfinite(task.best) else None,
+        "unit": "world" if grid else "episode",
+        "drawn": karel,
+        "mapped": task.domain.space is not None,
+        "episodes": 100 if step_cost(task) == 1 else 20,
+        "search": {"budget": 50_000, "worlds": None}
+        if step_cost(task) == 1
+        else {"budget": 1_000, "worlds": 4},
+        "methods": [{"name": method, "title": METHODS[method]} for method in methods_for(task)],
+        "privileged": sorted(privileged_names(task), key=task.domain.language.perceptions.index),
+        "program": start_of(name, task),
+    }
+
+
+def describe_language(language: Language) -> dict[str, Any]:
+    """Describe a language: its tokens, each with its kind."""
+    return {
+        "words": kinds_of(language),
+        "actions": list(language.actions),
+        "perceptions": list(language.perceptions),
+    }
+
+
+def group_of(name: str, task: Task) -> str:
+    """The heading that a task that ships is listed under."""
+    if not isinstance(task, KarelTask):
+        return "Environments"
+    return "Tasks of the paper" if name in PAPER_TASKS else "Harder tasks" if name in HARD else "Other tasks"
+
+
+def kinds_beyond(language: Language, program: Program, base: Language) -> dict[str, str]:
+    """The words of a program that are not in the language as the page knows it, each with its kind."""
+    kinds = kinds_of(language)
+    return {word: kinds[word] for word in tokens_of(program) if word not in base.ids}
+
+
+def summary_of(task: Task) -> str:
+    """What is to be done, in a sentence; or what the task has, if it doesn't say."""
+    if summary := getattr(task, "summary", ""):
+        return str(summary)
+    language = task.domain.language
+    actions, perceptions = len(language.actions), len(language.perceptions)
+    return (
+        f"{actions} {'action' if actions == 1 else 'actions'} and {perceptions} "
+        f"{'perception' if perceptions == 1 else 'perceptions'}; an episode takes at most "
+        f"{task.horizon():,} steps"
+    )

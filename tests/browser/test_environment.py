@@ -1,0 +1,324 @@
+"""Tasks in environments: CartPole and MiniGrid, in their own words and with their own pictures."""
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.harness import (
+    PHONE,
+    ROOT,
+    Browser,
+    Locator,
+    Page,
+    Served,
+    Visitor,
+    choose,
+    command,
+    copied,
+    enter,
+    expect,
+    expect_return,
+    in_a_line,
+    kept,
+    link,
+    paste,
+    picture,
+    put_cursor,
+    text_of,
+    until,
+)
+
+if find_spec("pygame") is None or find_spec("minigrid") is None:
+    pytest.skip(
+        "draws environments with pygame, in MiniGrid: pip install -e '.[dev]'", allow_module_level=True
+    )
+
+CART_POLE = f"{ROOT / 'examples' / 'an_environment_of_your_own.py'}:CART_POLE"
+ROOMS = f"{Path(__file__).parent / 'rooms.py'}:ROOMS"
+LEFT = "DEF run m( pushLeft pushLeft pushLeft m)"
+BALANCE = (
+    "DEF run m( REPEAT R=19 r( REPEAT R=19 r( WHILE c( willLeanRight c) w( pushRight w) pushLeft r) r) m)"
+)
+TO_GOAL = (
+    "DEF run m( WHILE c( not c( atGoal c) c) w( IFELSE c( frontIsBlocked c) i( turnRight i) "
+    "ELSE e( move e) w) m)"
+)
+OUT = ROOT / "out" / "browser"
+
+
+@pytest.fixture(scope="module")
+def cart_pole() -> Iterator[Served]:
+    with command(CART_POLE) as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def rooms() -> Iterator[Served]:
+    with command(ROOMS) as served:
+        yield served
+
+
+@pytest.fixture
+def cart(browser: Browser, cart_pole: Served) -> Iterator[Visitor]:
+    expect.set_options(timeout=30_000)
+    visitor = Visitor(browser, cart_pole.address)
+    yield visitor
+    visitor.leave()
+
+
+@pytest.fixture
+def room(browser: Browser, rooms: Served) -> Iterator[Visitor]:
+    expect.set_options(timeout=30_000)
+    visitor = Visitor(browser, rooms.address)
+    yield visitor
+    visitor.leave()
+
+
+def offered(page: Page) -> Locator:
+    return page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
+
+
+def wait_for_picture(page: Page, place: int, step: int) -> None:
+    canvas = page.get_by_test_id(f"rollout-{place}").locator("canvas")
+    expect(canvas).to_have_attribute("data-picture", str(step))
+
+
+def test_the_page_opens_with_the_task_in_its_own_words(cart: Visitor) -> None:
+    page = cart.open()
+    expect(page.get_by_test_id("task")).to_have_value("cart-pole")
+    expect(page.get_by_test_id("task-summary")).to_contain_text("2 actions and 2 perceptions")
+    assert in_a_line(text_of(page)) == (
+        "DEF run m( REPEAT R=19 r( IFELSE c( willLeanRight c) i( pushLeft i) ELSE e( pushRight e) r) m)"
+    )
+    expect(page.locator(".cm-line .token-action")).to_have_text(["pushLeft", "pushRight"])
+    expect(page.locator(".cm-line .token-perception")).to_have_text("willLeanRight")
+    expect(page.locator(".cm-line .token-unknown")).to_have_count(0)
+    expect(page.get_by_test_id("new-worlds")).to_have_text("New episodes")
+    for mode, there in (("program", 1), ("study", 1), ("search", 1), ("space", 0), ("draw", 0)):
+        expect(page.get_by_test_id(f"mode-{mode}")).to_have_count(there)
+    for field in ("height", "width", "variant", "draw-this"):
+        expect(page.get_by_test_id(field)).to_have_count(0)
+
+
+def test_completion_offers_the_words_of_the_task(cart: Visitor) -> None:
+    page = cart.open(link(LEFT, "cart-pole"))
+    paste(page, "DEF run m( ")
+    page.keyboard.type("WH")
+    for word in ("WHILE", "c("):
+        expect(offered(page)).to_have_text([word])
+        page.wait_for_timeout(
+            150
+        )  # a list that has just opened takes no Enter, which may be meant for a line
+        page.keyboard.press("Enter")
+    expect(offered(page)).to_have_text(["willBeRight", "willLeanRight", "not"])
+    page.keyboard.press("Escape")
+    paste(page, "DEF run m( ")
+    page.keyboard.press("Control+Space")
+    expect(offered(page)).to_have_text(["pushLeft", "pushRight", "IF", "IFELSE", "REPEAT", "WHILE"])
+
+
+def test_mistakes_are_marked_where_they_are(cart: Visitor) -> None:
+    page = cart.open()
+    paste(page, "DEF run m( move m)")
+    expect(page.get_by_test_id("issue")).to_contain_text("'move' is not a token of this language")
+    expect(page.locator(".cm-lintRange-error")).to_have_text("move")
+    expect(page.locator(".cm-line .token-unknown")).to_have_text("move")
+    paste(page, LEFT)
+    expect(page.get_by_test_id("issue")).to_contain_text("None. 7 tokens.")
+
+
+def test_a_program_is_scored_on_as_many_episodes_as_wanted(cart: Visitor, cart_pole: Served) -> None:
+    page = cart.open(link(BALANCE, "cart-pole", 3))
+    asked = {"program": BALANCE, "task": "cart-pole", "seed": 3}
+    for episodes in (20, 100):
+        choose(page, f"episodes-{episodes}")
+        told = cart_pole.ask("/api/evaluate", **asked, episodes=episodes)
+        expect(page.get_by_test_id("score-new")).to_have_text(f"{told['mean']:.1f}")
+        solved = sum(earned >= 500 for earned in told["returns"])
+        expect(page.get_by_test_id("solved")).to_have_text(f"mean of {episodes} episodes, {solved} solved")
+    expect(page.get_by_test_id("strip-says")).to_contain_text("Each bar is an episode, from 0 to 500")
+    page.get_by_test_id("worst").click()
+    expect(page.get_by_test_id("world-number")).to_have_value(str(told["worst"]))
+
+
+def test_steps_are_shown_with_their_picture_reasons_and_value(cart: Visitor, cart_pole: Served) -> None:
+    page = cart.open(link(BALANCE, "cart-pole"))
+    told = cart_pole.ask("/api/rollout", program=BALANCE, task="cart-pole", index=0)
+    wait_for_picture(page, 0, 0)
+    first = picture(page, "rollout-0")
+    for step in range(1, 6):
+        page.get_by_test_id("step-forward").click()
+        wait_for_picture(page, 0, step)
+        statement = told["statements"][told["steps"]["statement"][step - 1]]
+        expect(page.get_by_test_id("why-action")).to_have_text(statement["text"])
+        expect(page.get_by_test_id("running")).to_have_text(statement["text"])
+        expect(page.get_by_test_id("why-return")).to_have_text(f"{step}.00 so far +1 by this step")
+        expect(page.get_by_test_id("why-state")).to_have_text(told["states"][step])
+        for place, name in enumerate(("willLeanRight", "willBeRight")):
+            holds = told["steps"]["perceived"][step - 1][place] == "1"
+            expect(page.get_by_test_id(f"perception-{name}")).to_contain_text("true" if holds else "false")
+        looked = [held for at, _, held in told["steps"]["tests"] if at == step - 1]
+        assert page.locator(".tests li b").all_text_contents() == [
+            "true" if held else "false" for held in looked
+        ]
+    late = min(told["shown"], 300)
+    page.get_by_test_id("scrub").fill(str(late))
+    wait_for_picture(page, 0, late)
+    assert picture(page, "rollout-0") != first
+
+
+def test_few_pictures_are_fetched_and_only_where_one_looks(cart: Visitor) -> None:
+    page = cart.open(link(BALANCE, "cart-pole"))
+    for place in range(4):
+        wait_for_picture(page, place, 0)
+    asked = [url for url in cart.requests if url.endswith("/api/pictures")]
+    assert 4 <= len(asked) <= 8  # what is looked at, and what comes next
+
+
+def test_the_pictures_play(cart: Visitor) -> None:
+    page = cart.open(link(BALANCE, "cart-pole"), reduced_motion="no-preference")
+    first = picture(page, "rollout-0")
+    until(lambda: int(page.get_by_test_id("position").get_attribute("data-position") or 0) > 8, "steps")
+    until(lambda: picture(page, "rollout-0") != first, "another picture")
+
+
+def test_a_search_finds_a_program_and_can_be_stopped(cart: Visitor, cart_pole: Served) -> None:
+    page = cart.open()
+    page.get_by_test_id("mode-search").click()
+    expect(page.get_by_test_id("method").locator("option")).to_have_count(2)
+    expect(page.get_by_test_id("search-also")).to_have_count(0)
+    expect(page.get_by_test_id("search-map")).to_have_count(0)
+    enter(page, "search-budget", 5000)
+    enter(page, "search-worlds", 2)
+    page.get_by_test_id("search-start").click()
+    state = page.get_by_test_id("search-state")
+    expect(state).to_contain_text(re.compile(r"\d programs tried, best \d+"), timeout=60_000)
+    expect(page.get_by_test_id("search-program")).to_contain_text("push")
+    assert len(cart_pole.searches()) == 1
+    page.get_by_test_id("search-stop").click()
+    expect(state).to_contain_text("Stopped after")
+    until(lambda: cart_pole.searches() == [], "the end of the search")
+    found = page.get_by_test_id("search-program").inner_text()
+    page.get_by_test_id("search-take").click()
+    expect(page.get_by_test_id("main")).to_have_attribute("data-mode", "program")
+    assert in_a_line(copied(page)) == in_a_line(found)
+
+
+def test_a_search_comes_to_its_end(room: Visitor) -> None:
+    page = room.open()
+    page.get_by_test_id("mode-search").click()
+    page.get_by_test_id("method").select_option("hc")
+    enter(page, "search-budget", 64)
+    enter(page, "search-worlds", 1)
+    page.get_by_test_id("search-start").click()
+    expect(page.get_by_test_id("search-state")).to_contain_text("on unseen episodes", timeout=120_000)
+    expect(page.get_by_test_id("search-state")).to_have_attribute("data-state", "ended", timeout=120_000)
+
+
+def test_another_language_brings_its_own_program_and_undo_brings_the_other_back(cart: Visitor) -> None:
+    page = cart.open(link(LEFT, "cart-pole"))
+    page.get_by_test_id("task").select_option("maze")
+    expect(page.get_by_test_id("issue")).to_contain_text("None.")
+    expect(page.locator(".cm-line .token-unknown")).to_have_count(0)
+    expect(page.get_by_test_id("mode-draw")).to_have_count(1)
+    expect(page.get_by_test_id("height")).to_have_value("8")
+    page.get_by_test_id("undo").click()
+    assert text_of(page) == LEFT
+    expect(page.locator(".cm-line .token-unknown").first).to_have_text("pushLeft")
+    page.get_by_test_id("mode-draw").click()
+    page.get_by_test_id("task").select_option("cart-pole")
+    expect(page.get_by_test_id("main")).to_have_attribute("data-mode", "program")
+    expect(page.get_by_test_id("issue")).to_contain_text("None.")
+
+
+def test_a_study_is_held_in_an_environment(cart: Visitor) -> None:
+    page = cart.open()
+    page.get_by_test_id("mode-study").click()
+    page.get_by_test_id("study-program").select_option("task:cart-pole")
+    page.get_by_test_id("study-begin").click()
+    expect(page.get_by_test_id("budget-state")).to_have_attribute("data-used", "0")
+    paste(page, text_of(page).replace("pushLeft", "pushRight"))
+    expect(page.get_by_test_id("budget-state")).to_have_attribute("data-used", "1")
+    page.get_by_test_id("study-finish").click()
+    expect(page.get_by_test_id("study-summary")).to_be_visible()
+
+
+def test_privileged_perceptions_are_named(room: Visitor) -> None:
+    page = room.open(link(TO_GOAL, "rooms"))
+    expect(page.get_by_test_id("privileged")).to_contain_text("Privileged: it uses atGoal")
+    expect(page.get_by_test_id("perception-atGoal")).to_contain_text("privileged")
+    expect(page.get_by_test_id("perception-frontIsClear")).not_to_contain_text("privileged")
+    paste(page, "DEF run m( WHILE c( frontIsClear c) w( move w) m)")
+    expect(page.get_by_test_id("privileged")).to_have_count(0)
+    put_cursor(page, 0, len("DEF run m( WHILE c( "))
+    page.keyboard.press("Control+Space")
+    expect(page.locator(".cm-completionDetail", has_text="perception, privileged")).to_have_count(1)
+
+
+def test_a_variant_is_chosen_scored_and_remembered(room: Visitor, rooms: Served) -> None:
+    page = room.open(link(TO_GOAL, "rooms"))
+    page.get_by_test_id("variant").select_option("small")
+    told = rooms.ask("/api/evaluate", program=TO_GOAL, task="rooms", size="small", episodes=20)
+    expect_return(page, "new", told["mean"])
+    assert told["mean"] > 0.5
+    wait_for_picture(page, 0, 0)
+    until(lambda: kept(page).get("size") == "small", "the memory of it")
+    page.reload()
+    expect(page.get_by_test_id("variant")).to_have_value("small")
+    expect_return(page, "new", told["mean"])
+
+
+def test_an_observation_that_is_an_image_is_told_by_its_shape(room: Visitor) -> None:
+    page = room.open()
+    expect(page.get_by_test_id("why-state")).to_contain_text("image 7×7×3 numbers")
+
+
+def test_an_environment_without_pictures_shows_what_it_perceives(browser: Browser, tmp_path: Path) -> None:
+    source = (ROOT / "tests" / "gym" / "corridor.py").read_text()
+    file = tmp_path / "dark.py"
+    file.write_text(source.replace("return picture", "return None"))
+    with command(f"{file}:CORRIDOR") as served:
+        visitor = Visitor(browser, served.address)
+        visitor.excused.append("status of 422")
+        page = visitor.open()
+        expect(page.get_by_test_id("state-0")).to_contain_text("No picture.")
+        expect(page.get_by_test_id("state-0")).to_contain_text("expected a picture from the environment")
+        page.get_by_test_id("step-forward").click()
+        told = served.ask("/api/rollout", program=text_of(page), task="corridor", index=0)
+        expect(page.get_by_test_id("state-0").locator(".code")).to_have_text(told["states"][1])
+        visitor.leave()
+
+
+def test_a_film_and_a_link_of_an_episode(cart: Visitor) -> None:
+    page = cart.open(link(LEFT, "cart-pole", 7))
+    page.get_by_test_id("share").click()
+    with page.expect_download() as download:
+        page.get_by_test_id("gif").click()
+    assert download.value.path().read_bytes().startswith(b"GIF8")
+    address = page.get_by_test_id("share-link").input_value()
+    other = cart.open(address.removeprefix(cart.address))
+    assert text_of(other) == LEFT
+    expect(other.get_by_test_id("seed")).to_have_value("7")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("device", ["desk", "phone"])
+def test_it_looks_right(cart: Visitor, room: Visitor, theme: str, device: str) -> None:
+    """Leave pictures in out/browser/, and check that nothing sticks out of the page."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    wide: dict[str, Any] = {} if device == "desk" else {"viewport": PHONE}
+    for visitor, name, program in ((cart, "cart-pole", BALANCE), (room, "rooms", TO_GOAL)):
+        page = visitor.open(link(program, name), color_scheme=theme, **wide)
+        page.get_by_test_id("scrub").fill("20")
+        for place in range(4):
+            page.get_by_test_id(f"rollout-{place}").locator("canvas[data-picture='']").wait_for(
+                state="detached"
+            )
+        for mode in ("program", "search", "study"):
+            page.get_by_test_id(f"mode-{mode}").click()
+            page.screenshot(path=OUT / f"{name}-{mode}-{device}-{theme}.png", full_page=True)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,103 @@
+"""Each task is described to the page, which knows no task's words."""
+
+import json
+
+import pytest
+
+from leaps.dsl.text import parse
+from leaps.karel.tasks import HARD, PAPER_TASKS, TASKS
+from leaps.karel.world import LANGUAGE
+from leaps.studio import offer
+from leaps.studio.offer import OFFERED, describe_tasks, kinds_beyond, offered, privileged_of, step_cost
+from tests.gym.corridor import CORRIDOR, corridor, light_is_on
+from tests.studio.harness import RIGHT
+
+
+def test_a_task_of_karel_is_described() -> None:
+    told = describe_tasks(OFFERED, {})
+    maze = next(task for task in told["tasks"] if task["name"] == "maze")
+    assert (maze["title"], maze["size"], maze["smallest"], maze["horizon"]) == ("Maze", [8, 8], [5, 5], 640)
+    assert (maze["drawn"], maze["mapped"], maze["unit"], maze["best"]) == (True, True, "world", 1.0)
+    assert (maze["variants"], maze["privileged"], maze["episodes"]) == ([], [], 100)
+    assert len(maze["methods"]) == 6
+    assert [task["name"] for task in told["tasks"] if not task["resizable"]] == ["clean-house"]
+
+
+def test_an_environment_is_described() -> None:
+    (told,) = describe_tasks({}, {"corridor": CORRIDOR})["tasks"]
+    assert told["summary"] == "2 actions and 3 perceptions; an episode takes at most 30 steps"
+    assert (told["size"], told["smallest"], told["resizable"]) == (None, None, False)
+    assert told["variants"] == ["long"]
+    assert (told["drawn"], told["mapped"], told["unit"], told["best"]) == (False, False, "episode", 1.0)
+    assert told["privileged"] == ["atTheEnd"]
+    assert [method["name"] for method in told["methods"]] == ["ladder", "hc"]
+    assert told["search"] == {"budget": 1000, "worlds": 4}
+    assert told["episodes"] == 20
+    assert parse(told["program"], CORRIDOR.domain.language)
+
+
+def test_a_task_of_which_no_best_return_is_known_has_none() -> None:
+    (told,) = describe_tasks({}, {"corridor": corridor(best=float("inf"))})["tasks"]
+    assert told["best"] is None
+    json.dumps(told, allow_nan=False)
+
+
+def test_tasks_stand_under_headings() -> None:
+    told = describe_tasks({**OFFERED, "seesaw": TASKS["seesaw"]}, {"corridor": CORRIDOR})["tasks"]
+    headings = {
+        heading: [task["name"] for task in told if task["group"] == heading]
+        for heading in dict.fromkeys(task["group"] for task in told)
+    }
+    assert headings == {
+        "Tasks of the paper": list(PAPER_TASKS),
+        "Harder tasks": list(HARD),
+        "Other tasks": ["seesaw"],
+        "Your own": ["corridor"],
+    }
+
+
+def test_a_language_is_described_once_with_the_kind_of_each_word() -> None:
+    told = describe_tasks(OFFERED, {"corridor": CORRIDOR})
+    assert {task["language"] for task in told["tasks"] if task["name"] in OFFERED} == {0}
+    karel, other = told["languages"]
+    assert list(karel["words"]) == list(LANGUAGE.tokens[:-1])
+    assert other["actions"] == ["left", "right"]
+    assert other["perceptions"] == ["lightIsOn", "atTheEnd", "lightIsOff"]
+    kinds = other["words"]
+    assert (kinds["left"], kinds["lightIsOff"], kinds["R=3"]) == ("action", "perception", "count")
+    assert (kinds["WHILE"], kinds["w("]) == ("keyword", "bracket")
+
+
+@pytest.mark.parametrize(
+    ("program", "names"),
+    [
+        (RIGHT, ["atTheEnd"]),
+        ("DEF run m( IF c( lightIsOn c) i( right i) m)", []),
+        (
+            "DEF run m( IF c( notYet c) i( REPEAT R=2 r( IF c( atTheEnd c) i( right i) r) i) m)",
+            ["atTheEnd", "notYet"],
+        ),
+    ],
+)
+def test_privileged_perceptions_are_found_in_a_program_opposites_too(program: str, names: list[str]) -> None:
+    task = corridor(opposites={"lightIsOff": "lightIsOn", "notYet": "atTheEnd"})
+    assert privileged_of(task, parse(program, task.domain.language)) == names
+
+
+def test_a_step_of_an_environment_costs_many_of_karel() -> None:
+    assert step_cost(TASKS["maze"]) == 1
+    assert step_cost(corridor(perceptions={"lightIsOn": light_is_on}, opposites={})) > 100
+
+
+def test_environments_that_ship_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offer, "shipped", lambda: {**TASKS, "corridor": CORRIDOR})
+    assert list(offered()) == [*OFFERED, "corridor"]
+    told = describe_tasks(offered(), {})["tasks"]
+    assert told[-1]["group"] == "Environments"
+
+
+def test_words_that_the_page_does_not_know_are_told_with_their_kind() -> None:
+    language = corridor(opposites={"notYet": "atTheEnd"}).domain.language
+    program = parse("DEF run m( WHILE c( notYet c) w( right w) m)", language)
+    assert kinds_beyond(language, program, CORRIDOR.domain.language) == {"notYet": "perception"}
+    assert kinds_beyond(language, program, language) == {}
