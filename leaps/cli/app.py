@@ -86,13 +86,18 @@ def print_json(value: Any) -> None:
 
 def read_program(file: Path | None, expression: str | None, language: Language = LANGUAGE) -> Program:
     """Read the program that a command was given, from wherever it was given."""
+    return parse(read_source(file, expression), language)
+
+
+def read_source(file: Path | None, expression: str | None) -> str:
+    """Read the text of the program that a command was given."""
     if (file is None) == (expression is None):
         raise ValueError("expected a program: either a FILE or -e 'DEF run m( … m)', and not both")
     if expression is not None:
-        return parse(expression, language)
+        return expression
     assert file is not None
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
-    return parse(data.decode("utf-8-sig", errors="replace"), language)
+    return data.decode("utf-8-sig", errors="replace")
 
 
 def parse_size(text: str | None, option: str = "--size") -> tuple[int, int] | None:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.files import write_atomically
+from leaps.domain import words_of
 from leaps.dsl.compiler import HALT
 from leaps.dsl.language import Kind
 from leaps.dsl.stepper import Stepper
@@ -27,6 +28,7 @@ class ProgramPolicy:
 
     def __init__(self, program: str | Program, task: GymTask, environment: Any = None) -> None:
         """environment: what privileged perceptions look into, if the program uses any."""
+        task = task.fitting(words_of(program))
         self.task, self.environment = task, environment
         self._tokens = task.domain.read(program)
         self._compiled = task.compile(program)
@@ -37,7 +39,7 @@ class ProgramPolicy:
                 f"the program looks into the environment ({', '.join(hidden)}); expected the environment, too"
             )
         self._names = language.senses
-        self._perceptions, self._actions = list(task.perceptions.values()), list(task.actions.values())
+        self._perceptions, self._actions = list(task.sensors.values()), list(task.actions.values())
         self.reasons: dict[str, bool] = {}
         """what was perceived for the last action, as far as it mattered"""
         self._space: Any = None

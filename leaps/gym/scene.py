@@ -34,7 +34,7 @@ class GymScene:
 
     def __init__(self, task: "GymTask", environment: Any) -> None:
         self.task, self.environment = task, environment
-        self._perceptions, self._moves = list(task.perceptions.values()), list(task.actions.values())
+        self._perceptions, self._moves = list(task.sensors.values()), list(task.actions.values())
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -48,14 +48,18 @@ class GymScene:
     def look(self, sense: int) -> bool:
         """Look whether the perception of a sense holds now."""
         perception = self._perceptions[sense]
-        inner = privileged_function(perception)
         try:
-            holds = perception(self.observation if inner is None else self.environment.unwrapped)
+            holds = self.value(perception)
         except Exception as error:
             self._blame(perception, f"{type(error).__name__}: {error}", error)
         if not isinstance(holds, bool | np.bool_):
             self._blame(perception, f"expected True or False, found {holds!r}")
         return bool(holds)
+
+    def value(self, perception: Any) -> Any:
+        """What a perception returns now."""
+        hidden = privileged_function(perception) is not None
+        return perception(self.environment.unwrapped if hidden else self.observation)
 
     def holds(self, condition: Condition) -> bool:
         language = self.task.domain.language
@@ -124,7 +128,7 @@ class GymScene:
     def _blame(self, function: Any, why: str, error: Exception | None = None) -> NoReturn:
         """Name the user's function and its line."""
         inner = privileged_function(function) or function
-        known = {id(value): name for name, value in self.task.perceptions.items()}
+        known = {id(value): name for name, value in self.task.sensors.items()}
         what = f"perception {known[id(function)]}" if id(function) in known else "value"
         where = ""
         if (code := getattr(inspect.unwrap(inner), "__code__", None)) is not None:

@@ -12,7 +12,7 @@ from leaps import __version__
 from leaps.base.files import write_atomically
 from leaps.search.solve import Run, Step
 
-FORMAT = 5
+FORMAT = 6
 """of a state: one of another format is not resumed"""
 EVERY = 1.0
 """seconds between two checkpoints, at least"""

@@ -188,6 +188,11 @@ class Objective:
         self.worlds, self.elsewhere = worlds, elsewhere
         self._known.clear()
 
+    def reword(self, task: Task) -> None:
+        """Run programs in the language that the task has now."""
+        self.task = task
+        self._known.clear()
+
     def add(self, worlds: Episodes) -> None:
         """Try programs on these worlds, too: before others of their size, since they are the hard ones."""
 

@@ -4,11 +4,12 @@ A search knows nothing of tasks, worlds or Karel. Its state, random numbers incl
 numbers and arrays (`state`) and restored (`restore`): the restored search is the same search.
 """
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Reworded
 from leaps.embedding.space import Space
 
 Programs = NDArray[np.uint8]
@@ -60,6 +61,18 @@ class Search(Protocol):
         """All that the rest of the search depends on; None if it cannot be saved."""
 
     def restore(self, state: State) -> None: ...
+
+
+@runtime_checkable
+class Rewordable(Protocol):
+    """A search whose programs can be written in other words of the task's language."""
+
+    @property
+    def programs(self) -> Programs | None:
+        """The programs that it continues from, best first; None if there is none."""
+
+    def reword(self, change: Reworded) -> None:
+        """Write them in the language that a task has now."""
 
 
 class PointSearch(Protocol):

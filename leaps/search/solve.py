@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from leaps.domain import Episodes, Size, Task, size_text
+from leaps.domain import Domain, Episodes, Reworded, Size, Task, size_text, words_of
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.syntax import Program
 from leaps.embedding.fast_decoder import LONGEST
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn, evaluate
 from leaps.search.methods import METHODS, Method, Setting, get_method
 from leaps.search.objective import Objective, perfect
-from leaps.search.search import Programs, Scores, Search, State
+from leaps.search.search import Programs, Rewordable, Scores, Search, State
 from leaps.search.trial import Trial, worst
 from leaps.tasks import get
 
@@ -27,6 +27,8 @@ MOST_WORLDS = 256
 """of a size, unless they break a program that is perfect on all others"""
 UNSEEN_ELSEWHERE = 100
 """worlds of each other size on which a program is judged in the end"""
+REFINE_EVERY = 500
+"""evaluations after which a language that has finer words exchanges some for those, see `Task.refined`"""
 SHORTLIST = 16
 """programs that the final one is chosen from"""
 
@@ -119,6 +121,8 @@ class Step:
     search: Search
     asked: Programs
     scores: Scores
+    domain: Domain
+    """that the programs are of"""
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,8 @@ class Run:
 
     def __init__(self, config: SolveConfig, task: Task | None = None) -> None:
         self.task: Task = task or get(config.task)
+        if config.origin is not None:
+            self.task = self.task.fitting(words_of(config.origin))
         self.domain = self.task.domain
         self.config = config if config.space else replace(config, space=self.domain.space)
         self.method: Method = get_method(config.method)
@@ -232,6 +238,7 @@ class Run:
         self._asked = 0
         """evaluations that the search asked for; checks depend on them"""
         self._next_check = CHECK_EVERY
+        self._next_refinement = REFINE_EVERY
         self._begin: float | None = None
         self._seconds_before = 0.0
         """of a search that was interrupted, and goes on as this one"""
@@ -255,6 +262,8 @@ class Run:
         self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
         if self.method.redraw_every and self.round and self.round % self.method.redraw_every == 0:
             self._redraw()
+        if self._asked >= self._next_refinement:
+            self._refine()
         asked = self.search.ask()
         left = self.budget - self.objective.evaluations
         tried = asked[:left]
@@ -285,6 +294,7 @@ class Run:
             self.search,
             tried,
             scores,
+            self.domain,
         )
 
     def _note(self, program: NDArray[np.uint8], score: float) -> None:
@@ -323,6 +333,35 @@ class Run:
         self.objective.replace(first, tuple(others))
         self.search.worlds_changed()
         self._rescore()
+
+    def _refine(self) -> None:
+        """Exchange words of the language for finer ones, where the task has any."""
+        self._next_refinement = self._asked + REFINE_EVERY
+        if not isinstance(self.search, Rewordable) or self.best is None:
+            return
+        kept = [self.best[1], *(self.search.programs if self.search.programs is not None else ())]
+        if self.origin is not None:
+            kept.insert(1, self.origin)
+        language = self.domain.language
+        change = self.task.refined(
+            language.batch(kept), np.random.default_rng((self.config.seed, self._asked))
+        )
+        if change is None:
+            return
+        self.task, self.domain = change.task, change.task.domain
+        self.trial.task = self.task
+        self.objective.reword(self.task)
+        self.search.reword(change)
+        self.best = self.best[0], change.tokens[self.best[1]]
+        if self.origin is not None:
+            self.origin = change.tokens[self.origin]
+        # Of the programs to choose from in the end, those go on that are what they were.
+        programs = {key: np.frombuffer(key, np.uint8) for key in self.shortlist}
+        kept_keys = {
+            key: change.tokens[row].tobytes() for key, row in programs.items() if change.same[row].all()
+        }
+        self.shortlist = {now: self.shortlist[key] for key, now in kept_keys.items()}
+        self.first_scored = {now: self.first_scored[key] for key, now in kept_keys.items()}
 
     def _check(self) -> None:
         """Verify the best program on fresh worlds, and add those on which it fails."""
@@ -375,6 +414,7 @@ class Run:
         """All that the rest of the search depends on, between two steps."""
         return {
             **{name: getattr(self, name) for name in self._COUNTERS},
+            "perceptions": self.domain.language.perceptions,
             "drawn": self.trial.drawn,
             "evaluations": self.objective.evaluations,
             "rollouts": self.objective.rollouts,
@@ -390,10 +430,11 @@ class Run:
             "search": self.search.state(),
         }
 
-    _COUNTERS = ("round", "solved", "_asked", "_next_check")
+    _COUNTERS = ("round", "solved", "_asked", "_next_check", "_next_refinement")
 
     def restore(self, state: State) -> None:
         """Go on as the search that this is the state of: it has the same configuration."""
+        self._speak(state["perceptions"])
         self.search.restore(state["search"])
         for name in self._COUNTERS:
             setattr(self, name, state[name])
@@ -410,6 +451,18 @@ class Run:
         self.shortlist = {bytes(program): score for program, score, _ in state["shortlist"]}
         self.first_scored = {bytes(program): first for program, _, first in state["shortlist"]}
         self.history = list(state["history"])
+
+    def _speak(self, perceptions: Sequence[str]) -> None:
+        """Use the language that a saved search had come to."""
+        before, self.task = self.domain.language, self.task.fitting(perceptions)
+        self.domain = self.task.domain
+        self.trial.task = self.task
+        if isinstance(self.search, Rewordable) and self.domain.language != before:
+            known = self.domain.language.ids
+            tokens = np.array([known.get(text, 0) for text in before.tokens], np.uint8)
+            if self.origin is not None:  # whose words are in both
+                self.origin = tokens[self.origin]
+            self.search.reword(Reworded(self.task, tokens, np.ones(len(tokens), np.bool_)))
 
     def result(self, interrupted: bool = False) -> Solution:
         """Choose the final program, simplify it, and judge it on worlds that nothing else has used."""
