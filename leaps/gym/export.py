@@ -65,8 +65,8 @@ def to_python(program: Program, task: GymTask) -> str:
     for name in sorted(asked, key=task.domain.language.perceptions.index):
         sense = opposites.get(name, name)
         perception = task.sensors[sense]
-        compared = isinstance(perception, Above)
-        function = _function(task, sense, perception.function if compared else perception)
+        compared = perception if isinstance(perception, Above) else None
+        function = _function(task, sense, perception if compared is None else compared.function)
         called, source = _source(task, sense, function)
         if called not in functions:
             functions[called] = function
@@ -74,8 +74,8 @@ def to_python(program: Program, task: GymTask) -> str:
         elif functions[called] is not function:
             raise ValueError(f"{task.name}: expected functions of different names, found two {called}")
         seen = called
-        if compared:
-            seen = f"lambda observation: {called}(observation) > {perception.constant}"
+        if compared is not None:
+            seen = f"lambda observation: {called}(observation) > {compared.constant}"
         elif name in opposites:
             seen = f"lambda observation: not {called}(observation)"
         table.append(f'    "{name}": {seen},\n')

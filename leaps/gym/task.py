@@ -53,6 +53,16 @@ SEEDS = 2**31
 """that an environment is reset with: 0 to SEEDS - 1"""
 CHUNKS = 4
 """that a batch is cut into for each worker process, as programs differ in how long they run"""
+SHARES: dict[str, Any] = {
+    "while_": 0.12,
+    "repeat": 0.02,
+    "sequence": 0.44,
+    "action": 0.2,
+    "if_": 0.1,
+    "if_else": 0.12,
+    "negation": 0.5,
+}
+"""of random programs: more decisions than the paper's for Karel, and a perception may as well hold as not"""
 WORTH_SHARING = 32
 """episodes from which on a batch is handed to other processes"""
 
@@ -162,11 +172,14 @@ class GymTask:
                 raise ValueError(f"{self.name}: expected the name of a number without {MORE}, found {name!r}")
         if unknown := sorted(set(self.constants) - set(self.numbers)):
             raise ValueError(f"{self.name}: constants: found {unknown[0]!r}, which is no number of the task")
+        if empty := [name for name, constants in self.constants.items() if not len(constants)]:
+            raise ValueError(f"{self.name}: constants: expected at least one constant of {empty[0]}")
+        if not set(self.numbers) <= set(self.constants):
+            # Choosing constants takes a while, which a task that is only listed need not.
+            self.with_constants(dict.fromkeys(self.numbers, (0.0,)))
+            return
         try:
-            if set(self.numbers) <= set(self.constants):
-                _ = self.domain
-            else:  # choosing constants takes a while, which tasks that are only listed need not
-                _ = self.with_constants(dict.fromkeys(self.numbers, (0.0,))).domain
+            _ = self.domain
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
 
@@ -191,6 +204,7 @@ class GymTask:
         even = ProgramDistribution(
             actions=tuple(np.full(len(self.actions), 1 / len(self.actions))),
             perceptions=tuple(perceptions / perceptions.sum()),
+            **SHARES,
         )
         return Domain(self.name, language, even)
 

@@ -418,6 +418,7 @@ class Run:
             "drawn": self.trial.drawn,
             "evaluations": self.objective.evaluations,
             "rollouts": self.objective.rollouts,
+            "steps": self.objective.steps,
             "seconds": self._seconds,
             "worlds": [batch._asdict() for batch in self.objective.batches],
             "known": [list(program) for program in self.objective.known],
@@ -444,7 +445,8 @@ class Run:
             type(like)(*(_array(batch[name], getattr(like, name)) for name in like._fields))
             for batch in state["worlds"]
         )
-        self.objective = Objective(self.task, first, tuple(others), state["evaluations"], state["rollouts"])
+        counted = state["evaluations"], state["rollouts"], state["steps"]
+        self.objective = Objective(self.task, first, tuple(others), *counted)
         self.objective.recall(bytes(program) for program in state["known"])
         self._seconds_before = state["seconds"]
         self.best = state["best"] and (state["best"][0], np.array(state["best"][1], np.uint8))
