@@ -67,7 +67,7 @@ MINIGRID_PPO: dict[str, Any] = {
 # PPO's are those of rl-baselines3-zoo, hyperparams/ppo.yml.
 EFFORTS = {
     "CartPole-v1": Effort(
-        20_000,
+        10_000,
         64,
         100_000,
         8,
@@ -83,7 +83,7 @@ EFFORTS = {
         },
     ),
     "Acrobot-v1": Effort(
-        10_000,
+        4_000,
         128,
         1_000_000,
         16,
@@ -91,7 +91,7 @@ EFFORTS = {
         True,
     ),
     "MountainCar-v0": Effort(
-        10_000,
+        4_000,
         128,
         1_000_000,
         16,
@@ -99,7 +99,7 @@ EFFORTS = {
         True,
     ),
     "MountainCarContinuous-v0": Effort(
-        10_000,
+        4_000,
         16,
         20_000,
         1,
@@ -119,11 +119,11 @@ EFFORTS = {
         },
         True,
     ),
-    "MiniGrid-DoorKey-5x5-v0": Effort(30_000, 64, 100_000, 8, MINIGRID_PPO, True),
-    "MiniGrid-Unlock-v0": Effort(30_000, 64, 500_000, 8, MINIGRID_PPO, True),
-    "MiniGrid-LavaGapS7-v0": Effort(30_000, 64, 500_000, 8, MINIGRID_PPO, True),
-    "MiniGrid-LavaCrossingS9N1-v0": Effort(30_000, 64, 500_000, 8, MINIGRID_PPO, True),
-    "MiniGrid-SimpleCrossingS9N1-v0": Effort(30_000, 64, 500_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-DoorKey-5x5-v0": Effort(20_000, 64, 100_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-Unlock-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-LavaGapS7-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-LavaCrossingS9N1-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-SimpleCrossingS9N1-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
 }
 QUICK: dict[str, Option] = {"budget": 500, "judged": 50}
 QUICK_PPO: dict[str, Option] = {"judged": 50, "steps": 4096}

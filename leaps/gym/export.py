@@ -80,7 +80,7 @@ def to_python(program: Program, task: GymTask) -> str:
             seen = f"lambda observation: not {called}(observation)"
         table.append(f'    "{name}": {seen},\n')
     actions = {name: _plain(task, name, value) for name, value in task.actions.items()}
-    lines = list(_lines(program.body))
+    lines = list(_program_lines(program, task.repeats))
     if any("steps" in line for line in lines):
         lines.insert(0, "steps = 0")
     text = "\n\n".join(
@@ -184,6 +184,15 @@ def _acts(block: Block) -> bool:
         or (isinstance(statement, Repeat) and statement.times > 0 and _acts(statement.body))
         for statement in block
     )
+
+
+def _program_lines(program: Program, repeats: bool) -> Iterator[str]:
+    """Write the statements of a program, once or as long as they act."""
+    if not repeats:
+        yield from _lines(program.body)
+        return
+    yield "while True:"
+    yield from _guarded(program.body, 0, "return  # nothing was done, so nothing can change any more")
 
 
 def _lines(block: Block, depth: int = 0) -> Iterator[str]:

@@ -33,6 +33,7 @@ CART_POLE = GymTask(
     },
     best=500,
     highest=500,
+    repeats=True,
 )
 
 ACROBOT = GymTask(
@@ -48,6 +49,7 @@ ACROBOT = GymTask(
         "lowerSpeed": number(lambda seen: seen[5]),
     },
     highest=0,
+    repeats=True,
     steps=200,  # of 500: programs that need more are not good, and a search gets on faster
     value=partial(cost_to_goal, longest=500),
 )
@@ -58,6 +60,7 @@ MOUNTAIN_CAR = GymTask(
     actions={"pushLeft": 0, "coast": 1, "pushRight": 2},
     perceptions={"position": number(lambda seen: seen[0]), "speed": number(lambda seen: seen[1])},
     highest=0,
+    repeats=True,
     value=partial(cost_to_goal, longest=200),
 )
 
@@ -75,6 +78,7 @@ MOUNTAIN_CAR_CONTINUOUS = GymTask(
     },
     perceptions={"position": number(lambda seen: seen[0]), "speed": number(lambda seen: seen[1])},
     highest=100,
+    repeats=True,
 )
 
 
@@ -155,17 +159,17 @@ def minigrid_task(name: str, steps: int, actions: Mapping[str, int], seen: tuple
         highest=1,
         steps=steps,
         value=success,
+        repeats=True,
+        remembers=True,
     )
 
 
 MINIGRID = (
     minigrid_task("MiniGrid-DoorKey-5x5-v0", 60, WALKING | HANDLING, (*CLEAR, *GOAL, *KEY, *DOOR)),
     minigrid_task("MiniGrid-Unlock-v0", 80, WALKING | HANDLING, (*CLEAR, *KEY, *DOOR)),
-    minigrid_task("MiniGrid-LavaGapS7-v0", 50, WALKING, (*CLEAR, "frontIsWall", "frontIsLava", *GOAL)),
-    minigrid_task(
-        "MiniGrid-LavaCrossingS9N1-v0", 100, WALKING, (*CLEAR, "frontIsWall", "frontIsLava", *GOAL)
-    ),
-    minigrid_task("MiniGrid-SimpleCrossingS9N1-v0", 100, WALKING, (*CLEAR, *GOAL)),
+    minigrid_task("MiniGrid-LavaGapS7-v0", 30, WALKING, (*CLEAR, "frontIsWall", "frontIsLava", *GOAL)),
+    minigrid_task("MiniGrid-LavaCrossingS9N1-v0", 40, WALKING, (*CLEAR, "frontIsWall", "frontIsLava", *GOAL)),
+    minigrid_task("MiniGrid-SimpleCrossingS9N1-v0", 40, WALKING, (*CLEAR, *GOAL)),
 )
 
 TASKS = {task.name: task for task in (CART_POLE, ACROBOT, MOUNTAIN_CAR, MOUNTAIN_CAR_CONTINUOUS, *MINIGRID)}

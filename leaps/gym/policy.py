@@ -56,7 +56,10 @@ class ProgramPolicy:
 
     def reset(self) -> None:
         """Begin an episode."""
-        self._stepper = Stepper(self._compiled)
+        self._stepper = self._begin()
+
+    def _begin(self) -> Stepper:
+        return Stepper(self._compiled, repeats=self.task.repeats)
 
     def act(self, observation: Any) -> Any:
         """Say what to do next, as the environment takes it; None once the program has come to its end."""
@@ -79,7 +82,7 @@ class ProgramPolicy:
         observations = self._split(observation)
         batch = [observation] if observations is None else observations
         if state is None:
-            state = [_Course(Stepper(self._compiled)) for _ in batch]
+            state = [_Course(self._begin()) for _ in batch]
         begins = np.zeros(len(batch), np.bool_) if episode_start is None else np.atleast_1d(episode_start)
         chosen = []
         for course, seen, begin in zip(state, batch, begins, strict=True):

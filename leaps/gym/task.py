@@ -47,6 +47,7 @@ from leaps.gym.constants import (
     split,
     word,
 )
+from leaps.gym.memory import Remembering
 from leaps.gym.scene import Episode, GymScene
 
 SEEDS = 2**31
@@ -151,6 +152,12 @@ class GymTask:
     variant_of: str | None = None
     checked: int = 100
     """fresh episodes that a good program is checked on at a time"""
+    repeats: bool = False
+    """whether a program that has come to its end starts over, until the episode is over; else the episode is
+    worth what was earned until then"""
+    remembers: bool = False
+    """whether steps that were taken before are remembered instead of played again: worth it for an
+    environment that takes 0.1 ms or more for a step"""
     constants: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """what numbers are compared with at first, by the number's name; if not given, quantiles of what is seen
     in rollouts with random actions"""
@@ -299,7 +306,8 @@ class GymTask:
         """The environment of this thread."""
         known = self._local.__dict__.setdefault("environments", {})
         if variant not in known:
-            known[variant] = self.environment(variant)
+            environment = self.environment(variant)
+            known[variant] = Remembering(environment) if self.remembers else environment
         return known[variant]
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "GymTask":
@@ -399,7 +407,7 @@ class GymTask:
         scene = GymScene(self, self._environment(episodes.size))
         for program in range(compiled.count):
             visits: set[tuple[int, int]] | None = set() if asked.want_used else None
-            stepper = Stepper(compiled, program, visits)
+            stepper = Stepper(compiled, program, visits, self.repeats)
             for number in range(episodes.count):
                 stepper.reset()
                 scene.begin(int(episodes.seeds[number]))
@@ -420,7 +428,7 @@ class GymTask:
         limit = self.horizon(episodes.size) if horizon is None else horizon
         scene = GymScene(self, self._shown(episodes.size))
         scene.begin(int(episodes.seeds[0]))
-        return Course(program, scene, self.domain.language.actions, limit)
+        return Course(program, scene, self.domain.language.actions, limit, repeats=self.repeats)
 
     def _shown(self, variant: str) -> Any:
         """Make an environment that can be seen, if it has pictures."""
@@ -449,7 +457,7 @@ class GymTask:
         try:
             scene = Filmed(self, environment)
             scene.begin(int(episodes.seeds[0]))
-            _walk(Stepper(compiled), scene, self.horizon(episodes.size))
+            _walk(Stepper(compiled, repeats=self.repeats), scene, self.horizon(episodes.size))
         finally:
             environment.close()
         frames[0].save(file, save_all=True, append_images=frames[1:], duration=40, loop=0)
