@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from leaps.analysis.repair import Repair
     from leaps.gym import GymTask as GymTask
     from leaps.gym import ProgramPolicy as ProgramPolicy
+    from leaps.gym import number as number
     from leaps.gym import privileged as privileged
     from leaps.search.solve import Solution
 
@@ -24,7 +25,7 @@ __version__ = "0.1.0"
 register_environments()
 
 
-_LAZY = {"GymTask": "leaps.gym", "ProgramPolicy": "leaps.gym", "privileged": "leaps.gym"}
+_LAZY = dict.fromkeys(("GymTask", "ProgramPolicy", "number", "privileged"), "leaps.gym")
 """public names, and the modules that they are imported from when they are first used"""
 
 

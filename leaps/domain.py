@@ -5,7 +5,7 @@ search take both from the task that they are given, and work for any.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
@@ -19,7 +19,7 @@ from leaps.dsl.interpreter import Outcome as Outcome
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
-from leaps.dsl.text import parse
+from leaps.dsl.text import parse, words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -104,6 +104,18 @@ class Domain:
         return compiled
 
 
+def words_of(programs: Programs) -> set[str]:
+    """The words of texts or trees; token ids have none."""
+    if isinstance(programs, np.ndarray):
+        return set()
+    listed = [programs] if isinstance(programs, str | Program) else programs
+    return {
+        word
+        for item in listed
+        for word in (tokens_of(item) if isinstance(item, Program) else (found.text for found in words(item)))
+    }
+
+
 NO_ACTION = 255
 """fills up `Rollouts.actions`"""
 
@@ -160,6 +172,16 @@ class Scene(Stage, Protocol):
         """The state as a picture."""
 
 
+class Reworded(NamedTuple):
+    """A task after some words of its language were exchanged, and what becomes of programs."""
+
+    task: "Task"
+    tokens: NDArray[np.uint8]
+    """[tokens] the id that each token of the language before has now, or that of the nearest in meaning"""
+    same: NDArray[np.bool_]
+    """[tokens] whether it means the same"""
+
+
 @runtime_checkable
 class Task(Protocol):
     """What is wanted: initial states, what comes of running programs from them, and what that is worth."""
@@ -176,6 +198,18 @@ class Task(Protocol):
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "Task":
         """Return the variant that stands behind a name: pairs of SHARE or LIMIT and a value."""
+
+    def fitting(self, words: Iterable[str]) -> "Task":
+        """Return the task whose language has these words, where a language can have others.
+
+        Words that no language of the task has are left to the parser.
+        """
+
+    def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> Reworded | None:
+        """Exchange words that the first of these programs [n, length] do not use for finer ones.
+
+        None if the language is what it is.
+        """
 
     @property
     def best(self) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.seeds import UNSEEN_SEEDS as UNSEEN_SEEDS
-from leaps.domain import Outcome, Programs, Rollouts, Size, Task
+from leaps.domain import Outcome, Programs, Rollouts, Size, Task, words_of
 from leaps.dsl.compiler import Compiled
 from leaps.tasks import get
 
@@ -104,6 +104,8 @@ def evaluate(
     'exact, all 512 states'
     """
     task = get(task) if isinstance(task, str) else task
+    if not isinstance(programs, Compiled):
+        task = task.fitting(words_of(programs))
     size = task.check_size(size)
     worlds, weights = starts(task, episodes, seed, size, first, prefer_exact)
     compiled = programs if isinstance(programs, Compiled) else task.compile(programs)

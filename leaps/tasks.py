@@ -11,7 +11,7 @@ from typing import Any
 from leaps.base.user_code import load, split_name
 from leaps.domain import LIMIT, SHARE, Task
 
-HOMES = ("leaps.karel.tasks",)
+HOMES = ("leaps.karel.tasks", "leaps.gym.known")
 """modules with TASKS and their VARIANTS by name; imported when a task is wanted, since that takes a while"""
 
 

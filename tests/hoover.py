@@ -4,7 +4,7 @@ A robot in a corridor cleans. It goes forward, turns around and sucks; it percei
 would bump into a wall.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,6 +87,12 @@ class CleanCorridor:
 
     def horizon(self, size: Size | None = None) -> int:
         return 6 * int(self.check_size(size)[1])
+
+    def fitting(self, words: Iterable[str]) -> "CleanCorridor":  # noqa: ARG002
+        return self
+
+    def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> None:  # noqa: ARG002
+        return None
 
     def check_size(self, size: Size | None) -> Size:
         return size or (1, 6)

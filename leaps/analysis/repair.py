@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from leaps.domain import Task
+from leaps.domain import Task, words_of
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_line
@@ -54,6 +54,8 @@ def repair(
     are taken back. settings: seed, budget, size and also of SolveConfig.
     """
     wanted: Task = get(task) if isinstance(task, str) else task
+    if isinstance(program, str):
+        wanted = wanted.fitting(words_of(program))
     original = to_line(wanted.domain.parse(program) if isinstance(program, str) else program)
     config = SolveConfig(wanted.name, origin=original, edits=edits, **({"budget": BUDGET} | settings))
     return repaired(work(Run(config, wanted), listener))

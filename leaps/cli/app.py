@@ -85,12 +85,17 @@ def print_json(value: Any) -> None:
 
 def read_program(file: Path | None, expression: str | None, domain: "Domain" = KAREL) -> Program:
     """Read the program that a command was given, from wherever it was given, in the words of a domain."""
+    return domain.parse(read_source(file, expression))
+
+
+def read_source(file: Path | None, expression: str | None) -> str:
+    """Read the text of the program that a command was given."""
     if (file is None) == (expression is None):
         raise ValueError("expected a program: either a FILE or -e 'DEF run m( … m)', and not both")
     if expression is not None:
-        return domain.parse(expression)
+        return expression
     assert file is not None
-    return domain.parse(read_text(file))
+    return read_text(file)
 
 
 def read_text(file: Path) -> str:

@@ -22,12 +22,13 @@ from leaps.cli.app import (
     app,
     out,
     print_json,
-    read_program,
+    read_source,
     size_for,
     sizes_for,
 )
 from leaps.cli.programs import add_privileged
 from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_returns
+from leaps.domain import words_of
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_indented, to_line
 
@@ -68,7 +69,9 @@ def repair(
     from leaps.tasks import get
 
     wanted = get(task)
-    program = to_line(read_program(file, expression, wanted.domain))
+    source = read_source(file, expression)
+    wanted = wanted.fitting(words_of(source))
+    program = to_line(wanted.domain.parse(source))
     config = SolveConfig(
         task,
         "ladder",
@@ -81,10 +84,10 @@ def repair(
     )
     if to is not None and not to.parent.is_dir():  # now, not after minutes
         raise ValueError(f"--out: there is no folder {str(to.parent)!r} to write {to.name} into")
-    with LiveView([config], wanted.domain) as view:
+    with LiveView([config]) as view:
         found = repaired(work(Run(config), view.show))
     if to is not None:
-        write_atomically(to, (to_indented(wanted.domain.parse(found.program)) + "\n").encode())
+        write_atomically(to, (to_indented(found.solution.task.domain.parse(found.program)) + "\n").encode())
     if json_:
         print_json(found.summary())
     else:

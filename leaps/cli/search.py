@@ -34,7 +34,6 @@ from leaps.karel.world import LANGUAGE
 from leaps.search.methods import METHODS
 
 if TYPE_CHECKING:
-    from leaps.domain import Domain
     from leaps.search.solve import Round, Solution, SolveConfig
 
 AlsoOption = Annotated[
@@ -131,7 +130,7 @@ def solve(
         checkpoints[step.seed](step)
         view.show(step)
 
-    with LiveView(configs, wanted.domain) as view:
+    with LiveView(configs) as view:
         runs = [
             Run(config) for config in configs
         ]  # says what is wrong, if anything, before there is a folder
@@ -157,8 +156,8 @@ def solve(
 class LiveView:
     """What searches are doing, while they do it; nothing where there is no terminal."""
 
-    def __init__(self, configs: "list[SolveConfig]", domain: "Domain") -> None:
-        self.configs, self.domain = configs, domain
+    def __init__(self, configs: "list[SolveConfig]") -> None:
+        self.configs = configs
         self.live = Live(console=err, transient=True, auto_refresh=False)
         self.shown = 0.0
         self.steps: dict[int, Round] = {}
@@ -208,7 +207,7 @@ class LiveView:
                 f"evaluations ({latest.evaluations / latest.seconds:,.0f} a second), {latest.seconds:.1f} s",
             )
             table.add_row("", ProgressBar(total=1.0, completed=max(latest.best_so_far, 0.0), width=30))
-        program = coloured(self.domain.parse(self.domain.text(best.program)))
+        program = coloured(best.domain.parse(best.domain.text(best.program)))
         self.live.update(Group(table, Panel(program, border_style="dim", padding=(0, 2))), refresh=True)
 
 

@@ -134,8 +134,11 @@ class Course:
         horizon: int,
         *,
         calls: int | None = None,
+        repeats: bool = False,
     ) -> None:
-        """actions: the language's, in order. calls: the limit of calls (see `Calls`), if there is one."""
+        """actions: the language's, in order. calls: the limit of calls (see `Calls`), if there is one.
+        repeats: a program that has come to its end starts over, unless it would end again without an action.
+        """
         self.program, self.horizon, self.calls = program, horizon, calls
         self.stage: Any = stage
         """of whatever kind the domain has"""
@@ -143,11 +146,11 @@ class Course:
         self.outcome = Outcome.HALTED
         self.tests: list[tuple[Conditional, bool]] = []
         """the conditions looked at since the last action; at the end, those that led there"""
-        self._actions = actions
+        self._actions, self._repeats = actions, repeats
 
     def __iter__(self) -> Iterator[Step]:
         try:
-            for statement, path in actions_of(self.program.body, self._look, Calls(self.calls)):
+            for statement, path in self._statements():
                 if self.steps == self.horizon:
                     self.outcome = Outcome.CUT_OFF
                     return
@@ -164,6 +167,14 @@ class Course:
         except StuckError:
             # With a limit of calls, the loop goes round until that is passed.
             self.outcome = Outcome.STUCK if self.calls is None else Outcome.CUT_OFF
+
+    def _statements(self) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
+        calls, acted = Calls(self.calls), True
+        while acted:
+            acted = False
+            for action in actions_of(self.program.body, self._look, calls):
+                acted = self._repeats
+                yield action
 
     def _look(self, statement: Conditional) -> bool:
         result: bool = self.stage.holds(statement.condition)

@@ -444,6 +444,11 @@ class Neighbourhood:
         self._tables = distribution.tables()
         self._words = (language.first, language.kinds, language.pad)
 
+    def reword(self, language: Language, tokens: NDArray[np.uint8]) -> None:  # noqa: ARG002
+        """Go on in a language of the same form. tokens: [tokens] what each of the one before is in it."""
+        assert np.array_equal(language.kinds, self.language.kinds)
+        self.language = language
+
     def fresh(self, count: int) -> NDArray[np.uint8]:
         """[count, length] programs from the distribution."""
         out = np.empty((count, self.limits.length), np.uint8)

@@ -18,9 +18,15 @@ class Stepper:
     """
 
     def __init__(
-        self, compiled: Compiled, program: int = 0, visits: set[tuple[int, int]] | None = None
+        self,
+        compiled: Compiled,
+        program: int = 0,
+        visits: set[tuple[int, int]] | None = None,
+        repeats: bool = False,
     ) -> None:
-        """visits: collects the rows and codes of the table that are looked up, if given."""
+        """visits: collects the rows and codes of the table that are looked up, if given. repeats: a program
+        that has come to its end starts over, unless it would end again without an action.
+        """
         if compiled.entry[program] < 0:
             raise ValueError(f"row {program} of the batch is not a program")
         if compiled.limit:
@@ -33,7 +39,7 @@ class Stepper:
         self.senses = [int(sense) for sense in compiled.senses[program] if sense != NO_SENSE]
         """those that the bits of its codes stand for"""
         self._asked: dict[int, tuple[tuple[int, int], ...]] = {}
-        self._entry, self._visits = int(compiled.entry[program]), visits
+        self._entry, self._visits, self._repeats = int(compiled.entry[program]), visits, repeats
         self.reset()
 
     def reset(self) -> None:
@@ -63,7 +69,7 @@ class Stepper:
         if self._ended is not None:
             return self._ended
         seen: dict[int, bool] = {}
-        place = self._place
+        place, over = self._place, False
         while True:
             code = 0
             asked = self._asked.get(place)
@@ -81,6 +87,9 @@ class Stepper:
                 self._place = entry >> SHIFT
                 return operation
             if operation not in (SET, LOOP):
+                if operation == HALT and self._repeats and not over:
+                    place, over = self._entry, True
+                    continue
                 self._ended = operation
                 return operation
             times, body, after = self._loops[entry >> SHIFT]

@@ -1,16 +1,20 @@
 """Write a program as plain Python: one file that depends on nothing."""
 
+import ast
 import builtins
 import dis
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
+from leaps.domain import words_of
 from leaps.dsl.syntax import Action, Block, Condition, If, IfElse, Program, Repeat, While, walk
 from leaps.dsl.text import to_indented
+from leaps.gym.constants import MORE, Above
 from leaps.gym.task import GymTask, Privileged
 
 _HEAD = '''\
@@ -53,27 +57,36 @@ class Policy:
 
 def to_python(program: Program, task: GymTask) -> str:
     """Write a program and what it perceives with as the text of a Python file."""
+    task = task.fitting(words_of(program))
     conditions = [one.condition for one in walk(program) if isinstance(one, While | If | IfElse)]
     asked = {condition.perception for condition in conditions}
     opposites = dict(task.opposites)
-    functions, table = dict[str, Callable[..., Any]](), []
+    functions, sources, table = dict[str, Callable[..., Any]](), [], []
     for name in sorted(asked, key=task.domain.language.perceptions.index):
         sense = opposites.get(name, name)
-        function = _function(task, sense, task.perceptions[sense])
-        if functions.setdefault(function.__name__, function) is not function:
-            raise ValueError(
-                f"{task.name}: expected functions of different names, found two {function.__name__}"
-            )
-        seen = f"lambda observation: not {function.__name__}(observation)" if name in opposites else None
-        table.append(f'    "{name}": {seen or function.__name__},\n')
+        perception = task.sensors[sense]
+        compared = perception if isinstance(perception, Above) else None
+        function = _function(task, sense, perception if compared is None else compared.function)
+        called, source = _source(task, sense, function)
+        if called not in functions:
+            functions[called] = function
+            sources.append(source)
+        elif functions[called] is not function:
+            raise ValueError(f"{task.name}: expected functions of different names, found two {called}")
+        seen = called
+        if compared is not None:
+            seen = f"lambda observation: {called}(observation) > {compared.constant}"
+        elif name in opposites:
+            seen = f"lambda observation: not {called}(observation)"
+        table.append(f'    "{name}": {seen},\n')
     actions = {name: _plain(task, name, value) for name, value in task.actions.items()}
-    lines = list(_lines(program.body))
+    lines = list(_program_lines(program, task.repeats))
     if any("steps" in line for line in lines):
         lines.insert(0, "steps = 0")
     text = "\n\n".join(
         (
             _HEAD.format(name=task.name, text=to_indented(program), actions=json.dumps(actions)),
-            *(textwrap.dedent(inspect.getsource(function)) for function in functions.values()),
+            *sources,
             "PERCEPTIONS = {\n" + "".join(table) + "}\n",
             _PROGRAM + "".join(f"    {line}\n" for line in lines),
             _TAIL,
@@ -103,14 +116,53 @@ def _function(task: GymTask, name: str, perception: Any) -> Callable[..., Any]:
     what = f"{task.name}: perception {name}"
     if isinstance(perception, Privileged):
         raise ValueError(f"{what} looks into the environment, which an exported program doesn't have")
-    if not inspect.isfunction(perception) or perception.__name__ == "<lambda>":
-        raise ValueError(f"{what}: expected a function that is defined with def, found {perception!r}")
+    if not inspect.isfunction(perception):
+        raise ValueError(f"{what}: expected a function that is written in Python, found {perception!r}")
     if outer := sorted(_outer_names(perception.__code__) | set(perception.__code__.co_freevars)):
         raise ValueError(
             f"{what}: expected a function that uses nothing but its argument, so that it can stand in a file "
             f"of its own; it uses {', '.join(outer)}"
         )
     return perception
+
+
+def _source(task: GymTask, sense: str, function: Callable[..., Any]) -> tuple[str, str]:
+    """Write the function of a sense as a definition, and say what it is called there."""
+    if function.__name__ != "<lambda>":
+        return function.__name__, textwrap.dedent(inspect.getsource(function))
+    called = "perceive_" + re.sub(r"\W", "_", sense.partition(MORE)[0])
+    found = _lambda_of(function)
+    if found is None:
+        raise ValueError(
+            f"{task.name}: perception {sense}: expected a function that is defined with def, found a lambda "
+            "whose source can't be told"
+        )
+    return called, f"def {called}({ast.unparse(found.args)}):\n    return {ast.unparse(found.body)}\n"
+
+
+def _lambda_of(function: Callable[..., Any]) -> ast.Lambda | None:
+    """The expression that a lambda was made by."""
+    code = function.__code__
+    try:
+        lines, _ = inspect.findsource(function)
+        tree = ast.parse("".join(lines))
+    except (OSError, SyntaxError):
+        return None
+
+    def same(node: ast.Lambda) -> bool:
+        (made,) = (
+            const
+            for const in compile(ast.Expression(node), "", "eval").co_consts
+            if isinstance(const, CodeType)
+        )
+        return (made.co_code, made.co_consts, made.co_names) == (code.co_code, code.co_consts, code.co_names)
+
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and same(node)
+    ]
+    return found[0] if found else None
 
 
 def _outer_names(code: CodeType) -> set[str]:
@@ -132,6 +184,15 @@ def _acts(block: Block) -> bool:
         or (isinstance(statement, Repeat) and statement.times > 0 and _acts(statement.body))
         for statement in block
     )
+
+
+def _program_lines(program: Program, repeats: bool) -> Iterator[str]:
+    """Write the statements of a program, once or as long as they act."""
+    if not repeats:
+        yield from _lines(program.body)
+        return
+    yield "while True:"
+    yield from _guarded(program.body, 0, "return  # nothing was done, so nothing can change any more")
 
 
 def _lines(block: Block, depth: int = 0) -> Iterator[str]:

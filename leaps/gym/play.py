@@ -44,7 +44,7 @@ def play_all(scene: GymScene, compiled: Compiled, asked: Asked) -> Played:
     used, tried = np.zeros(len(compiled.table), np.bool_), np.zeros(compiled.count, np.int64)
     for program in range(compiled.count):
         visits: set[tuple[int, int]] | None = set() if asked.want_used else None
-        stepper = Stepper(compiled, program, visits)
+        stepper = Stepper(compiled, program, visits, scene.task.repeats)
         for number in range(episodes.count):
             stepper.reset()
             scene.begin(int(episodes.seeds[number]))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.files import write_atomically
+from leaps.domain import words_of
 from leaps.dsl.compiler import HALT
 from leaps.dsl.language import Kind
 from leaps.dsl.stepper import Stepper
@@ -28,6 +29,7 @@ class ProgramPolicy:
 
     def __init__(self, program: str | Program, task: GymTask, environment: Any = None) -> None:
         """environment: what privileged perceptions look into, if the program uses any."""
+        task = task.fitting(words_of(program))
         self.task, self.environment = task, environment
         self._tokens = task.domain.read(program)
         self._compiled = task.compile(program)
@@ -38,7 +40,7 @@ class ProgramPolicy:
                 f"the program looks into the environment ({', '.join(hidden)}); expected the environment, too"
             )
         self._names = language.senses
-        self._perceptions, self._actions = list(task.perceptions.values()), list(task.actions.values())
+        self._perceptions, self._actions = list(task.sensors.values()), list(task.actions.values())
         self.reasons: dict[str, bool] = {}
         """what was perceived for the last action, as far as it mattered"""
         self._space: Any = None
@@ -55,7 +57,10 @@ class ProgramPolicy:
 
     def reset(self) -> None:
         """Begin an episode."""
-        self._stepper = Stepper(self._compiled)
+        self._stepper = self._begin()
+
+    def _begin(self) -> Stepper:
+        return Stepper(self._compiled, repeats=self.task.repeats)
 
     def act(self, observation: Any) -> Any:
         """Say what to do next, as the environment takes it; None once the program has come to its end."""
@@ -78,7 +83,7 @@ class ProgramPolicy:
         observations = self._split(observation)
         batch = [observation] if observations is None else observations
         if state is None:
-            state = [_Course(Stepper(self._compiled)) for _ in batch]
+            state = [_Course(self._begin()) for _ in batch]
         begins = np.zeros(len(batch), np.bool_) if episode_start is None else np.atleast_1d(episode_start)
         chosen = []
         for course, seen, begin in zip(state, batch, begins, strict=True):

@@ -48,7 +48,7 @@ class GymScene:
     def __init__(self, task: "GymTask", environment: Any, resets: "Resets | None" = None) -> None:
         """resets: where to take initial states from, in place of resetting the environment."""
         self.task, self.environment, self._resets = task, environment, resets
-        self._perceptions, self._moves = list(task.perceptions.values()), list(task.actions.values())
+        self._perceptions, self._moves = list(task.sensors.values()), list(task.actions.values())
         self.time_limit = time_limit(environment)
 
     def begin(self, seed: int) -> None:
@@ -86,14 +86,18 @@ class GymScene:
     def look(self, sense: int) -> bool:
         """Look whether the perception of a sense holds now."""
         perception = self._perceptions[sense]
-        inner = privileged_function(perception)
         try:
-            holds = perception(self.observation if inner is None else self.environment.unwrapped)
+            holds = self.value(perception)
         except Exception as error:
             self._blame(perception, f"{type(error).__name__}: {error}", error)
         if not is_truth(holds):
             self._blame(perception, f"expected True or False, found {shown(holds)}")
         return bool(holds)
+
+    def value(self, perception: Any) -> Any:
+        """What a perception returns now."""
+        hidden = privileged_function(perception) is not None
+        return perception(self.environment.unwrapped if hidden else self.observation)
 
     def holds(self, condition: Condition) -> bool:
         language = self.task.domain.language
@@ -216,7 +220,7 @@ class GymScene:
 
 def label(task: "GymTask", function: Any) -> str:
     """A task's function with its file and line, for messages."""
-    known = {id(value): f"perception {name}" for name, value in task.perceptions.items()}
+    known = {id(value): f"perception {name}" for name, value in task.sensors.items()}
     known |= {id(task.key): "key", id(task.value): "value"}
     inner = privileged_function(function) or function
     where = ""

@@ -7,9 +7,9 @@ which Gymnasium asks of every environment that is reset with a seed.
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
@@ -21,14 +21,37 @@ from numpy.typing import NDArray
 from leaps.base import parallel
 from leaps.base.files import write_atomically
 from leaps.base.randomness import scramble
-from leaps.domain import LIMIT, SHARE, Domain, Outcome, Programs, Rollouts, States, size_text
+from leaps.domain import (
+    LIMIT,
+    SHARE,
+    Domain,
+    Outcome,
+    Programs,
+    Reworded,
+    Rollouts,
+    States,
+    size_text,
+)
 from leaps.dsl.compiler import Compiled
 from leaps.dsl.interpreter import Course
-from leaps.dsl.language import Language
+from leaps.dsl.language import MOST_SENSES, Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
 from leaps.gym.check import check_environment, check_fields
+from leaps.gym.constants import (
+    MORE,
+    Above,
+    Number,
+    Scale,
+    exchange,
+    fitted,
+    sample,
+    scale,
+    split,
+    word,
+)
+from leaps.gym.memory import Remembering
 from leaps.gym.play import Asked, Played, play_all, walk
 from leaps.gym.resets import Resets
 from leaps.gym.scene import Episode, GymScene, raised_at
@@ -36,6 +59,16 @@ from leaps.gym.workers import NotSentError, check_elsewhere, play_shared
 
 SEEDS = 2**31
 """that an environment is reset with: 0 to SEEDS - 1"""
+SHARES: dict[str, Any] = {
+    "while_": 0.12,
+    "repeat": 0.02,
+    "sequence": 0.44,
+    "action": 0.2,
+    "if_": 0.1,
+    "if_else": 0.12,
+    "negation": 0.5,
+}
+"""of random programs: more decisions than the paper's for Karel, and a perception may as well hold as not"""
 WORTH_SHARING = 32
 """episodes from which on a batch is handed to other processes"""
 
@@ -105,8 +138,9 @@ class GymTask:
     make: Maker
     actions: Mapping[str, Any]
     """names of the actions, and what the environment takes for each"""
-    perceptions: Mapping[str, Perception]
-    """names of what is perceived, and functions of the observation that return True or False"""
+    perceptions: Mapping[str, Perception | Number]
+    """names of what is perceived, and functions of the observation that return True or False; or
+    `leaps.number` of one that returns a number, which programs compare with constants: `angle>0.05`"""
     opposites: Mapping[str, str] = field(default_factory=dict)
     """more perceptions, each the opposite of one of these"""
     variants: Mapping[str, Maker] = field(default_factory=dict)
@@ -115,6 +149,9 @@ class GymTask:
     """the return that counts as solved, if there is one"""
     steps: int | None = None
     """actions that an episode may take; the environment's own limit if not given"""
+    highest: float = np.inf
+    """what an episode can be worth at most, if that is known: a search then gives up sooner on programs that
+    can't catch up with a good one"""
     value: Callable[[Episode], float] | None = None
     """what an episode is worth; the sum of its rewards if not given"""
     variant_of: str | None = None
@@ -123,6 +160,15 @@ class GymTask:
     key: Callable[[Any], Hashable] | None = None
     """a name for the state of an environment (`env.unwrapped`), the same only if all that can follow is; runs
     that come back to a state are then cut short, with the same result"""
+    repeats: bool = False
+    """whether a program that has come to its end starts over, until the episode is over; else the episode is
+    worth what was earned until then"""
+    remembers: bool = False
+    """whether steps that were taken before are remembered instead of played again: worth it for an
+    environment that takes 0.1 ms or more for a step"""
+    constants: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """what numbers are compared with at first, by the number's name; if not given, quantiles of what is seen
+    in rollouts with random actions"""
     _local: threading.local = field(default_factory=threading.local, init=False, repr=False)
     """the environments of each thread"""
     _memory: "_Memory" = field(default_factory=lambda: _Memory(), init=False, repr=False)
@@ -132,11 +178,21 @@ class GymTask:
             raise ValueError(f"a task's name is not empty and has none of / \\ : @ ~; found {self.name!r}")
         check_fields(self)
         for name, perception in self.perceptions.items():
-            if not callable(perception):
+            if not callable(perception.function if isinstance(perception, Number) else perception):
                 raise ValueError(
                     f"{self.name}: perception {name}: expected a function of the observation, "
                     f"found {perception!r}"
                 )
+            if isinstance(perception, Number) and MORE in name:
+                raise ValueError(f"{self.name}: expected the name of a number without {MORE}, found {name!r}")
+        if unknown := sorted(set(self.constants) - set(self.numbers)):
+            raise ValueError(f"{self.name}: constants: found {unknown[0]!r}, which is no number of the task")
+        if empty := [name for name, constants in self.constants.items() if not len(constants)]:
+            raise ValueError(f"{self.name}: constants: expected at least one constant of {empty[0]}")
+        if not set(self.numbers) <= set(self.constants):
+            # Choosing constants takes a while, which a task that is only listed need not.
+            self.with_constants(dict.fromkeys(self.numbers, (0.0,)))
+            return
         try:
             _ = self.domain
         except ValueError as error:
@@ -151,23 +207,90 @@ class GymTask:
 
     @cached_property
     def domain(self) -> Domain:
-        names = (*self.perceptions, *self.opposites)
+        names = (*self.sensors, *self.opposites)
         language = Language(tuple(self.actions), names, opposites=tuple(self.opposites.items()))
+        # Each perception alike; a number's share is divided among its constants.
+        shares = [
+            1 / len(self.compared[name]) if name in self.numbers else 1.0
+            for name in self.perceptions
+            for _ in self.compared.get(name, (0.0,))
+        ]
+        perceptions = np.array(shares + [1.0] * len(self.opposites))
         even = ProgramDistribution(
             actions=tuple(np.full(len(self.actions), 1 / len(self.actions))),
-            perceptions=tuple(np.full(len(names), 1 / len(names))),
+            perceptions=tuple(perceptions / perceptions.sum()),
+            **SHARES,
         )
         return Domain(self.name, language, even, privileged=tuple(self.privileged))
 
-    @property
-    def highest(self) -> float:
-        """What an episode can be worth at most, which an environment doesn't say."""
-        return np.inf
+    @cached_property
+    def numbers(self) -> dict[str, Perception]:
+        """The functions of the perceptions that are numbers, by name."""
+        return {name: one.function for name, one in self.perceptions.items() if isinstance(one, Number)}
+
+    @cached_property
+    def compared(self) -> dict[str, tuple[float, ...]]:
+        """The constants of each number, in ascending order."""
+        return {
+            name: tuple(sorted({float(constant) for constant in self.constants[name]}))
+            if name in self.constants
+            else self.scales[name].quantiles
+            for name in self.numbers
+        }
+
+    @cached_property
+    def sensors(self) -> dict[str, Perception]:
+        """Functions that return True or False, by the sense of the language."""
+        found: dict[str, Perception] = {}
+        for name, one in self.perceptions.items():
+            if not isinstance(one, Number):
+                found[name] = one
+                continue
+            for constant in self.compared[name]:
+                function, text = one.function, word(name, constant)
+                if isinstance(function, Privileged):
+                    found[text] = Privileged(Above(function.privileged_function, constant))
+                else:
+                    found[text] = Above(function, constant)
+        return found
+
+    @cached_property
+    def scales(self) -> dict[str, Scale]:
+        """What numbers are like in rollouts with random actions."""
+        room = (MOST_SENSES - (len(self.perceptions) - len(self.numbers))) // len(self.numbers)
+        return {name: scale(values, room) for name, values in sample(self).items()}
+
+    def with_constants(self, constants: Mapping[str, Sequence[float]]) -> "GymTask":
+        """The task with other constants; its environments are the same."""
+        task = replace(self, constants=constants)
+        object.__setattr__(task, "_local", self._local)
+        object.__setattr__(task, "_memory", self._memory)
+        if "scales" in self.__dict__:
+            task.__dict__["scales"] = self.scales
+        return task
+
+    def fitting(self, words: Iterable[str]) -> "GymTask":
+        """Return the task with the constants of these words; each replaces the nearest that is not wanted."""
+        wanted: dict[str, set[float]] = {}
+        for text in words:
+            try:
+                found = split(text, self.numbers)
+            except ValueError as error:
+                raise ValueError(f"{self.name}: {error}") from None
+            if found is not None:
+                wanted.setdefault(found[0], set()).add(found[1])
+        if all(constants <= set(self.compared[name]) for name, constants in wanted.items()):
+            return self
+        return self.with_constants(fitted(self.compared, wanted))
+
+    def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> Reworded | None:
+        """Exchange constants for others around those that programs use; see `leaps.gym.constants`."""
+        return exchange(self, programs, generator) if self.numbers else None
 
     @property
     def privileged(self) -> list[str]:
         """Names of the perceptions that look into the environment."""
-        return [name for name, function in self.perceptions.items() if isinstance(function, Privileged)]
+        return [name for name, function in self.sensors.items() if isinstance(function, Privileged)]
 
     def check_size(self, size: Any) -> str:
         """Return the name of the variant to use, or say which there are."""
@@ -206,7 +329,8 @@ class GymTask:
         """The environment of this thread."""
         known = self._environments.made
         if variant not in known:
-            known[variant] = self.environment(variant)
+            environment = self.environment(variant)
+            known[variant] = Remembering(environment) if self.remembers else environment
         return known[variant]
 
     def close(self) -> None:
@@ -329,7 +453,7 @@ class GymTask:
         scene = GymScene(self, environment)
         weakref.finalize(scene, environment.close)
         scene.begin(int(episodes.seeds[0]))
-        return Course(program, scene, self.domain.language.actions, limit)
+        return Course(program, scene, self.domain.language.actions, limit, repeats=self.repeats)
 
     def _shown(self, variant: str) -> Any:
         """Make an environment that can be seen, if it has pictures."""
@@ -358,7 +482,7 @@ class GymTask:
         try:
             scene = Filmed(self, environment)
             scene.begin(int(episodes.seeds[0]))
-            walk(Stepper(compiled), scene, self.horizon(episodes.size), whole=True)
+            walk(Stepper(compiled, repeats=self.repeats), scene, self.horizon(episodes.size), whole=True)
         finally:
             environment.close()
         film = BytesIO()

@@ -19,7 +19,7 @@ from leaps.search.objective import Objective
 from leaps.search.run import Round, Run
 from leaps.search.search import State
 
-FORMAT = 5
+FORMAT = 6
 """of a state: one of another format is not resumed"""
 EVERY = 1.0
 """seconds between two checkpoints, at least"""
@@ -39,9 +39,12 @@ def state_of(run: Run) -> State:
         "solved": run.solved,
         "_asked": run.asked,
         "_next_check": run.next_check,
+        "_next_refinement": run.next_refinement,
+        "perceptions": run.domain.language.perceptions,
         "drawn": run.trial.drawn,
         "evaluations": run.objective.evaluations,
         "rollouts": run.objective.rollouts,
+        "steps": run.objective.steps,
         "seconds": run.seconds,
         "worlds": [batch._asdict() for batch in run.objective.batches],
         "known": [list(program) for program in run.objective.known],
@@ -56,16 +59,19 @@ def state_of(run: Run) -> State:
 
 def restore(run: Run, state: State) -> None:
     """Go on as the run that this is the state of: it has the same configuration."""
+    run.speak(state["perceptions"])
     run.search.restore(state["search"])
     run.round, run.solved = state["round"], state["solved"]
     run.asked, run.next_check = state["_asked"], state["_next_check"]
+    run.next_refinement = state["_next_refinement"]
     run.trial.drawn = state["drawn"]
     like = run.objective.worlds
+    counted = state["evaluations"], state["rollouts"], state["steps"]
     first, *others = (
         type(like)(*(_array(batch[name], getattr(like, name)) for name in like._fields))
         for batch in state["worlds"]
     )
-    run.objective = Objective(run.task, first, tuple(others), state["evaluations"], state["rollouts"])
+    run.objective = Objective(run.task, first, tuple(others), *counted)
     run.objective.recall(bytes(program) for program in state["known"])
     run.seconds_before = state["seconds"]
     run.best = state["best"] and (state["best"][0], np.array(state["best"][1], np.uint8))
@@ -90,6 +96,8 @@ class Checkpoints:
         names = {run.config.task, run.config.method}
         self._files = {name: digest_of(name) for name in sorted(names) if split_name(name) is not None}
         """the user's own, and what each was when the search began"""
+        self._tokens = list(run.domain.language.tokens)
+        """the words that the search began with"""
 
     def resume(self) -> bool:
         """Go on from the folder's checkpoint; False if there is none of this very search.
@@ -114,11 +122,6 @@ class Checkpoints:
             )
         restore(self.run, state)
         return True
-
-    @property
-    def _tokens(self) -> list[str]:
-        """The words that the programs in a state are written in, by their numbers."""
-        return list(self.run.domain.language.tokens)
 
     def __call__(self, step: Round) -> None:  # noqa: ARG002
         if time.monotonic() >= self._due and can_be_saved(self.run):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Reworded
 from leaps.dsl.neighbours import Neighbourhood
 from leaps.search.objective import DROPPED
 from leaps.search.search import Candidates, Scores, State, Turn
@@ -69,6 +70,15 @@ class HillClimb:
     def worlds_changed(self) -> None:
         """Begin anew: what was known of the present program is no longer true."""
         self.program = None
+
+    @property
+    def programs(self) -> Candidates | None:
+        return None if self.program is None else self.program[None]
+
+    def reword(self, change: Reworded) -> None:
+        self.neighbourhood.reword(change.task.domain.language, change.tokens)
+        if self.program is not None:
+            self.program = change.tokens[self.program] if change.same[self.program].all() else None
 
     def state(self) -> State:
         return {

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from leaps.domain import Reworded
 from leaps.dsl.neighbours import Move, Neighbourhood
 from leaps.search.objective import DROPPED
 from leaps.search.search import Candidates, Scores, State, Turn
@@ -226,6 +227,19 @@ class Ladder:
 
     def worlds_changed(self) -> None:
         self.outdated = len(self._known) > 0
+
+    @property
+    def programs(self) -> Candidates | None:
+        """Those of all climbs, best first."""
+        ranked = sorted(self._known, key=lambda climb: -climb.score)
+        return np.stack([climb.program for climb in ranked if climb.program is not None]) if ranked else None
+
+    def reword(self, change: Reworded) -> None:
+        self.neighbourhood.reword(change.task.domain.language, change.tokens)
+        for climb in self._known:
+            assert climb.program is not None
+            self.outdated |= not change.same[climb.program].all()
+            climb.program = change.tokens[climb.program]
 
     def state(self) -> State:
         return {

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from leaps.domain import Domain
 from leaps.dsl.edit import edit_distances
+from leaps.dsl.language import Language
 from leaps.dsl.neighbours import Limits, Move, Neighbourhood
 from leaps.dsl.syntax import MAX_NESTING
 from leaps.search.objective import Objective
@@ -54,6 +55,10 @@ class Near(Neighbourhood):
             programs[-changed:], _ = self.draw(programs[-changed:], changed)
             changed //= 2
         return programs
+
+    def reword(self, language: Language, tokens: NDArray[np.uint8]) -> None:
+        super().reword(language, tokens)
+        self.origin = tokens[self.origin]
 
     def distances(self, programs: Candidates) -> NDArray[np.int64]:
         """[n] how far programs are from the given one."""

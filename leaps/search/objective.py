@@ -64,6 +64,8 @@ class Objective:
     """batches of worlds of other sizes, in which a program has to hold as well"""
     evaluations: int = 0
     rollouts: int = 0
+    steps: int = 0
+    """actions in all rollouts"""
     _steps: float = 50.0
     """of a rollout, about"""
     _known: dict[bytes, Incumbent] = field(default_factory=dict)
@@ -130,6 +132,7 @@ class Objective:
         assert rollouts.returns is not None
         count = rollouts.returns.size if rollouts.tried is None else int(rollouts.tried.sum())
         self.rollouts += count
+        self.steps += int(rollouts.steps.sum())
         if count:
             self._steps = max(1.0, 0.9 * self._steps + 0.1 * float(rollouts.steps.sum() / count))
         return rollouts
@@ -192,19 +195,25 @@ class Objective:
 
     def recall(self, programs: Iterable[bytes]) -> None:
         """Run these programs, which a saved search knew. They are counted already."""
-        counted = self.evaluations, self.rollouts
+        counted = self.evaluations, self.rollouts, self.steps
         for program in programs:
             self._known[program] = self._about(np.frombuffer(program, np.uint8))
-        self.evaluations, self.rollouts = counted
+        self.evaluations, self.rollouts, self.steps = counted
 
     def count_also(self, other: "Objective") -> None:
         """Add what was run for another objective in the service of this search."""
         self.evaluations += other.evaluations
         self.rollouts += other.rollouts
+        self.steps += other.steps
 
     def replace(self, worlds: Episodes, elsewhere: tuple[Episodes, ...] = ()) -> None:
         """Try programs on these worlds instead."""
         self.worlds, self.elsewhere = worlds, elsewhere
+        self._known.clear()
+
+    def reword(self, task: Task) -> None:
+        """Run programs in the language that the task has now."""
+        self.task = task
         self._known.clear()
 
     def add(self, worlds: Episodes) -> None:

@@ -1,7 +1,7 @@
 """The loop of a search: ask, score, tell, and check on fresh worlds what seems good."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.seeds import CHECK_SEEDS, SEARCH_SEEDS
-from leaps.domain import Episodes, Task, size_text
+from leaps.domain import Domain, Episodes, Reworded, Task, size_text, words_of
 from leaps.search.config import SolveConfig
 from leaps.search.methods import Method, Setting, get_method
 from leaps.search.objective import Objective, perfect
-from leaps.search.search import Candidates, Scores, Search
+from leaps.search.search import Candidates, Rewordable, Scores, Search
 from leaps.search.trial import Trial, worst
 from leaps.tasks import get
 
@@ -21,6 +21,8 @@ CHECK_EVERY = 10_000
 """evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
 MOST_WORLDS = 256
 """of a size, unless they break a program that is perfect on all others"""
+REFINE_EVERY = 500
+"""evaluations after which a language that has finer words exchanges some for those, see `Task.refined`"""
 SHORTLIST = 16
 """programs that the final one is chosen from"""
 
@@ -45,6 +47,8 @@ class Round:
     search: Search
     asked: Candidates
     scores: Scores
+    domain: Domain
+    """that the programs are of"""
 
 
 Listener = Callable[[Round], object]
@@ -55,6 +59,8 @@ class Run:
 
     def __init__(self, config: SolveConfig, task: Task | None = None) -> None:
         self.task: Task = task or get(config.task)
+        if config.origin is not None:
+            self.task = self.task.fitting(words_of(config.origin))
         self.domain = self.task.domain
         self.config = config if config.space else replace(config, space=self.domain.space)
         self.method: Method = get_method(config.method)
@@ -96,6 +102,7 @@ class Run:
         self.asked = 0
         """evaluations that the search asked for; checks depend on them"""
         self.next_check = CHECK_EVERY
+        self.next_refinement = REFINE_EVERY
         self._begin: float | None = None
         self.seconds_before = 0.0
         """of a search that was interrupted, and goes on as this one"""
@@ -119,6 +126,8 @@ class Run:
         self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
         if self.method.redraw_every and self.round and self.round % self.method.redraw_every == 0:
             self._redraw()
+        if self.asked >= self.next_refinement:
+            self._refine()
         asked = self.search.ask()
         left = self.budget - self.objective.evaluations
         tried = asked[:left]
@@ -149,6 +158,7 @@ class Run:
             self.search,
             tried,
             scores,
+            self.domain,
         )
 
     def _note(self, program: NDArray[np.uint8], score: float) -> None:
@@ -187,6 +197,46 @@ class Run:
         self.objective.replace(first, tuple(others))
         self.search.worlds_changed()
         self._rescore()
+
+    def _refine(self) -> None:
+        """Exchange words of the language for finer ones, where the task has any."""
+        self.next_refinement = self.asked + REFINE_EVERY
+        if not isinstance(self.search, Rewordable) or self.best is None:
+            return
+        kept = [self.best[1], *(self.search.programs if self.search.programs is not None else ())]
+        if self.origin is not None:
+            kept.insert(1, self.origin)
+        language = self.domain.language
+        generator = np.random.default_rng((self.config.seed, self.asked))
+        change = self.task.refined(language.batch(kept), generator)
+        if change is None:
+            return
+        self.task, self.domain = change.task, change.task.domain
+        self.trial.task = self.task
+        self.objective.reword(self.task)
+        self.search.reword(change)
+        self.best = self.best[0], change.tokens[self.best[1]]
+        if self.origin is not None:
+            self.origin = change.tokens[self.origin]
+        # Of the programs to choose from in the end, those go on that are what they were.
+        programs = {key: np.frombuffer(key, np.uint8) for key in self.shortlist}
+        kept_keys = {
+            key: change.tokens[row].tobytes() for key, row in programs.items() if change.same[row].all()
+        }
+        self.shortlist = {now: self.shortlist[key] for key, now in kept_keys.items()}
+        self.first_scored = {now: self.first_scored[key] for key, now in kept_keys.items()}
+
+    def speak(self, perceptions: Sequence[str]) -> None:
+        """Use the language that a saved search had come to."""
+        before, self.task = self.domain.language, self.task.fitting(perceptions)
+        self.domain = self.task.domain
+        self.trial.task = self.task
+        if isinstance(self.search, Rewordable) and self.domain.language != before:
+            known = self.domain.language.ids
+            tokens = np.array([known.get(text, 0) for text in before.tokens], np.uint8)
+            if self.origin is not None:  # whose words are in both
+                self.origin = tokens[self.origin]
+            self.search.reword(Reworded(self.task, tokens, np.ones(len(tokens), np.bool_)))
 
     def _check(self) -> None:
         """Verify the best program on fresh worlds, and add those on which it fails."""

@@ -5,10 +5,12 @@ numbers and arrays (`state`) and restored (`restore`): the restored search is th
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+
+from leaps.domain import Reworded
 
 if TYPE_CHECKING:
     from leaps.embedding.space import Space
@@ -99,6 +101,18 @@ class Turn:
                 f"array of shape {list(np.shape(scores))}"
             )
         self.waiting = None
+
+
+@runtime_checkable
+class Rewordable(Protocol):
+    """A search whose programs can be written in other words of the task's language."""
+
+    @property
+    def programs(self) -> Candidates | None:
+        """The programs that it continues from, best first; None if there is none."""
+
+    def reword(self, change: Reworded) -> None:
+        """Write them in the language that a task has now."""
 
 
 class PointSearch(Protocol):

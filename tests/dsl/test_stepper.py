@@ -61,3 +61,14 @@ def test_what_is_no_program_or_counts_calls_is_refused() -> None:
         Stepper(KAREL.compile(LANGUAGE.encode(["DEF", "run"])[None]))
     with pytest.raises(ValueError, match="without a limit of calls, found 9"):
         Stepper(KAREL.compile("DEF run m( move m)", calls=9))
+
+
+def test_a_program_that_repeats_starts_over_unless_it_would_not_act() -> None:
+    compiled = KAREL.compile("DEF run m( IF c( frontIsClear c) i( move turnLeft i) m)")
+    repeating, clear = Stepper(compiled, repeats=True), [True]
+    names = [LANGUAGE.actions.index(name) for name in ("move", "turnLeft")]
+    assert [repeating.next(lambda _: clear[0]) for _ in range(5)] == [*names, *names, names[0]]
+    clear[0] = False
+    assert [repeating.next(lambda _: clear[0]) for _ in range(2)] == [names[1], HALT]
+    repeating.reset()
+    assert repeating.next(lambda _: True) == names[0]

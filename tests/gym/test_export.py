@@ -36,6 +36,8 @@ ROOMS = GymTask(
         "warm": warm,
         "far": far,
         "hot": lambda seen: seen[1] > 1,
+        "cold": lambda seen: seen[1] < 1,
+        "found": eval("lambda seen: seen[0] > 0"),
         "here": privileged(bright),
     },
     opposites={"dark": "bright"},
@@ -97,6 +99,13 @@ def test_the_file_depends_on_nothing(tmp_path: Path) -> None:
     assert '    while not perceives("dark"):\n' in (tmp_path / "policy.py").read_text()
 
 
+def test_lambdas_are_written_as_definitions() -> None:
+    program = ROOMS.domain.parse("DEF run m( IF c( hot c) i( go i) IF c( cold c) i( wait i) m)")
+    text = to_python(program, ROOMS)
+    assert "def perceive_hot(seen):\n    return seen[1] > 1\n" in text
+    assert [imported(text)().act((0.0, heat)) for heat in (2.0, 0.0, 1.0)] == [1, 0, None]
+
+
 @pytest.mark.parametrize(
     ("program", "message"),
     [
@@ -105,8 +114,8 @@ def test_the_file_depends_on_nothing(tmp_path: Path) -> None:
             "rooms: perception far: .* uses nothing but its argument.*np$",
         ),
         (
-            "DEF run m( IF c( hot c) i( go i) m)",
-            "rooms: perception hot: expected a function .* with def, found <f",
+            "DEF run m( IF c( found c) i( go i) m)",
+            "rooms: perception found: expected a function .* with def, found a lambda whose source",
         ),
         ("DEF run m( " + "IF c( warm c) i( " * 25 + "go " + "i) " * 25 + "m)", None),
         (

@@ -7,7 +7,7 @@ knows no task.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from numbers import Real
@@ -329,6 +329,13 @@ class KarelTask:
                 what = f"number of actions, a number of calls such as 220{CALLS}, or {COST!r}"
                 task = task.within(_number(value, _whole, what, sign))
         return task
+
+    def fitting(self, words: Iterable[str]) -> "KarelTask":  # noqa: ARG002
+        """The task itself: Karel's language has no other words."""
+        return self
+
+    def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> None:
+        """None: Karel's language has no other words."""
 
     def seen(self, fraction: float) -> "KarelTask":
         """The same task, drawing only from a fixed share of its initial configurations.

@@ -1,0 +1,268 @@
+"""Programs and PPO in environments of Gymnasium and MiniGrid that are played as they are.
+
+All are judged alike: in the environment itself, with all the steps that it allows, on the same 1,000 seeds,
+which no search and no training draws. A program acts as `ProgramPolicy` does wherever a trained model is
+expected, so one that has come to its end repeats its last action.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leaps.experiments.cell import Cell, Option, cell
+from leaps.gym.known import TASKS
+from leaps.gym.scene import Episode
+from leaps.gym.task import SEEDS
+
+if TYPE_CHECKING:
+    from leaps.experiments.computing import Job, Values
+    from leaps.gym.task import GymTask
+
+NAME = "environments"
+JUDGED = 1000
+"""episodes that a return is the mean over: those with seeds from SEEDS on, where no search draws from"""
+PPO = "ppo"
+ROWS = ("ladder", "hc", PPO)
+SEARCH_SEEDS, PPO_SEEDS = 3, 1
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long an environment is searched and trained in."""
+
+    budget: int
+    """evaluations of a search"""
+    worlds: int
+    """episodes that programs are scored on"""
+    steps: int
+    """of the environment that PPO learns from, as in the zoo"""
+    environments: int = 8
+    """that PPO plays at once"""
+    ppo: Mapping[str, Any] = field(default_factory=dict)
+    """arguments of stable-baselines3's PPO"""
+    normalize: bool = False
+    """whether PPO's observations and rewards are normalized"""
+
+
+def linear(start: float) -> Callable[[float], float]:
+    """A rate that falls to 0 in the course of a training."""
+    return lambda left: left * start
+
+
+MINIGRID_PPO: dict[str, Any] = {
+    "n_steps": 128,
+    "batch_size": 64,
+    "gae_lambda": 0.95,
+    "gamma": 0.99,
+    "n_epochs": 10,
+    "ent_coef": 0.0,
+    "learning_rate": 2.5e-4,
+    "clip_range": 0.2,
+}
+"""of MiniGrid-DoorKey-5x5, which the zoo has; the others are trained with the same, for longer"""
+
+# PPO's are those of rl-baselines3-zoo, hyperparams/ppo.yml.
+EFFORTS = {
+    "CartPole-v1": Effort(
+        10_000,
+        64,
+        100_000,
+        8,
+        {
+            "n_steps": 32,
+            "batch_size": 256,
+            "gae_lambda": 0.8,
+            "gamma": 0.98,
+            "n_epochs": 20,
+            "ent_coef": 0.0,
+            "learning_rate": linear(0.001),
+            "clip_range": linear(0.2),
+        },
+    ),
+    "Acrobot-v1": Effort(
+        4_000,
+        128,
+        1_000_000,
+        16,
+        {"n_steps": 256, "gae_lambda": 0.94, "gamma": 0.99, "n_epochs": 4, "ent_coef": 0.0},
+        True,
+    ),
+    "MountainCar-v0": Effort(
+        4_000,
+        128,
+        1_000_000,
+        16,
+        {"n_steps": 16, "gae_lambda": 0.98, "gamma": 0.99, "n_epochs": 4, "ent_coef": 0.0},
+        True,
+    ),
+    "MountainCarContinuous-v0": Effort(
+        4_000,
+        16,
+        20_000,
+        1,
+        {
+            "batch_size": 256,
+            "n_steps": 8,
+            "gamma": 0.9999,
+            "learning_rate": 7.77e-05,
+            "ent_coef": 0.00429,
+            "clip_range": 0.1,
+            "n_epochs": 10,
+            "gae_lambda": 0.9,
+            "max_grad_norm": 5,
+            "vf_coef": 0.19,
+            "use_sde": True,
+            "policy_kwargs": {"log_std_init": -3.29, "ortho_init": False},
+        },
+        True,
+    ),
+    "MiniGrid-DoorKey-5x5-v0": Effort(20_000, 64, 100_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-Unlock-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-LavaGapS7-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-LavaCrossingS9N1-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
+    "MiniGrid-SimpleCrossingS9N1-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
+}
+QUICK: dict[str, Option] = {"budget": 500, "judged": 50}
+QUICK_PPO: dict[str, Option] = {"judged": 50, "steps": 4096}
+
+
+def entries(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
+    """The cell of one number."""
+    return [cell(NAME, method, task, seed, **((QUICK_PPO if method == PPO else QUICK) if quick else {}))]
+
+
+def seeds(method: str) -> int:
+    """How many searches or trainings a row has."""
+    return PPO_SEEDS if method == PPO else SEARCH_SEEDS
+
+
+def compute(job: "Job") -> "Values":
+    """Search or train, and judge what came of it in the environment."""
+    return trained(job) if job.cell.method == PPO else searched(job)
+
+
+def searched(job: "Job") -> "Values":
+    """Search for a program, and step the environment with it."""
+    from leaps.base import parallel
+    from leaps.gym.policy import ProgramPolicy
+    from leaps.search.solve import Run, SolveConfig, work
+
+    one, effort = job.cell, EFFORTS[job.cell.task]
+    config = SolveConfig(
+        one.task, one.method, one.seed, one.option("budget", effort.budget), worlds=effort.worlds
+    )
+    begin = time.process_time()
+    with parallel.alone():  # cells are what is shared among the cores
+        run = Run(config, TASKS[one.task])
+        found = work(run)
+    busy = time.process_time() - begin
+    policy = ProgramPolicy(found.program, TASKS[one.task])
+    judged = judge(TASKS[one.task], Playing(policy), one.option("judged", JUDGED))
+    return judged | {
+        "program": found.program,
+        "evaluations": found.evaluations,
+        "evaluations_to_found": found.evaluations_to_found,
+        "rollouts": found.rollouts,
+        "steps": run.objective.steps,
+        "seconds": found.seconds,
+        "core_seconds": busy,
+        "score": found.search_return,
+        "worlds": found.worlds,
+        "config": config.plain(),
+    }
+
+
+def trained(job: "Job") -> "Values":
+    """Train PPO, and step the environment with it."""
+    import stable_baselines3
+    import torch
+    from stable_baselines3.common.monitor import Monitor
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+    one, effort = job.cell, EFFORTS[job.cell.task]
+    task, steps = TASKS[one.task], one.option("steps", effort.steps)
+    torch.set_num_threads(1)
+    begin, busy = time.perf_counter(), time.process_time()
+    venv: Any = DummyVecEnv([lambda: Monitor(as_trained(task))] * effort.environments)
+    if effort.normalize:
+        venv = VecNormalize(venv, gamma=effort.ppo["gamma"])
+    model = stable_baselines3.PPO("MlpPolicy", venv, seed=one.seed, device="cpu", **effort.ppo)
+    model.learn(steps)
+    seconds, busy = time.perf_counter() - begin, time.process_time() - busy
+    scaled = venv.normalize_obs if effort.normalize else np.asarray
+
+    def act(observation: Any) -> Any:
+        return model.predict(scaled(observed(observation)), deterministic=True)[0]
+
+    judged = judge(task, act, one.option("judged", JUDGED))
+    venv.close()
+    return judged | {
+        "steps": int(model.num_timesteps),
+        "seconds": seconds,
+        "core_seconds": busy,
+        "parameters": sum(weights.numel() for weights in model.policy.parameters()),
+    }
+
+
+def as_trained(task: "GymTask") -> Any:
+    """The environment with observations that a network takes: of MiniGrid, the numbers of the image."""
+    import gymnasium
+
+    environment = task.environment()
+    if not isinstance(environment.observation_space, gymnasium.spaces.Dict):
+        return environment
+    image = environment.observation_space["image"]
+    numbers = gymnasium.spaces.Box(0, 255, (int(np.prod(image.shape or ())),), np.float32)
+    return gymnasium.wrappers.TransformObservation(environment, observed, numbers)
+
+
+def observed(observation: Any) -> Any:
+    """An observation as a network takes it."""
+    if not isinstance(observation, dict):
+        return observation
+    return observation["image"].astype(np.float32).ravel()
+
+
+class Playing:
+    """A program as a function of the observation, for one episode after another."""
+
+    def __init__(self, policy: Any) -> None:
+        self.policy = policy
+        self.begin()
+
+    def begin(self) -> None:
+        self.state: Any = None
+
+    def __call__(self, observation: Any) -> Any:
+        action, self.state = self.policy.predict(observation, self.state)
+        return action
+
+
+def judge(task: "GymTask", act: Callable[[Any], Any], episodes: int = JUDGED) -> "Values":
+    """Mean return and success of a policy in the environment itself."""
+    environment = task.environment()
+    returns, successes = [], []
+    for seed in range(SEEDS, SEEDS + episodes):
+        observation, info = environment.reset(seed=seed)
+        if isinstance(act, Playing):
+            act.begin()
+        rewards: list[float] = []
+        terminated = truncated = False
+        while not (terminated or truncated):
+            observation, reward, terminated, truncated, info = environment.step(act(observation))
+            rewards.append(float(reward))
+        returns.append(sum(rewards))
+        worth = returns[-1]
+        if task.value is not None:
+            worth = task.value(Episode(rewards, observation, info, terminated, truncated))
+        successes.append(worth >= task.best if np.isfinite(task.best) else terminated)
+    environment.close()
+    return {
+        "return": float(np.mean(returns)),
+        "lowest": float(np.min(returns)),
+        "success": float(np.mean(successes)),
+        "judged": f"{episodes:,} episodes",
+    }
