@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,6 +80,12 @@ def solve(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Where the result goes; out/TASK-METHOD-SEED by default."),
     ] = None,
+    backend: Annotated[
+        str, typer.Option("--backend", help="Where --seeds are searched: local, dask or ray.")
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option("--address", help="Address of the Dask scheduler or the Ray cluster.")
+    ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Find a program that solves a task, from its reward alone.
@@ -86,13 +93,16 @@ def solve(
     Prints the program and its expected return: exact, over all initial states, where the task has few enough
     to list, else the mean over 1,000 worlds that the search never saw. Keeps a folder with the program, a
     rollout as a GIF, the history of the search and its configuration. Ctrl-C ends a search; the best program
-    so far is kept, and the same command goes on from there.
+    so far is kept, and the same command goes on from there. On a cluster, searches under way are lost.
 
       leaps solve maze
       leaps solve door-key --method hc --seeds 5
+      leaps solve door-key --seeds 32 --backend dask --address tcp://10.0.0.1:8786
       leaps solve harvester --also 16x16,40x40
       leaps solve maze --method my_search.py:MySearch
     """
+    from leaps.experiments.backends import connect
+    from leaps.experiments.solving import solve_all
     from leaps.search.checkpoint import Checkpoints
     from leaps.search.methods import short_name
     from leaps.search.save import make_folder, save_solution
@@ -130,17 +140,31 @@ def solve(
         checkpoints[step.seed](step)
         view.show(step)
 
-    with LiveView(configs) as view:
+    failed: list[int] = []
+
+    def complain(config: SolveConfig, why: str) -> None:
+        err.print(f"seed {config.seed} failed: {why}", markup=False, style="red")
+        failed.append(config.seed)
+
+    with LiveView(configs) as view, ExitStack() as afterwards:
         runs = [
             Run(config) for config in configs
         ]  # says what is wrong, if anything, before there is a folder
-        make_folder(folder_of(configs[0]))
         checkpoints = {run.config.seed: Checkpoints(run, folder_of(run.config)) for run in runs}
-        for run in runs:
-            if checkpoints[run.config.seed].resume():
-                done = f"{run.objective.evaluations:,} evaluations"
-                err.print(f"seed {run.config.seed} goes on where it was interrupted, after {done}")
-        solutions = work_all(runs, watch, keep)
+        if (backend, address) == ("local", None):
+            make_folder(folder_of(configs[0]))
+            for run in runs:
+                if checkpoints[run.config.seed].resume():
+                    done = f"{run.objective.evaluations:,} evaluations"
+                    err.print(f"seed {run.config.seed} goes on where it was interrupted, after {done}")
+            solutions = work_all(runs, watch, keep)
+        else:
+            place = connect(backend, address)
+            afterwards.callback(place.close)
+            make_folder(folder_of(configs[0]))
+            solutions = solve_all(configs, place, keep, complain)
+    if not solutions:
+        sys.exit(1 if failed else INTERRUPTED)
     # Only now: the view, when it goes, takes with it what was printed below it.
     if json_:
         print_json(solutions[0].summary() if seeds == 1 else summary_of(solutions))
@@ -149,6 +173,8 @@ def solve(
             print_solution(solution, folder_of(solution.config))
         if seeds > 1:
             print_summary(solutions)
+    if failed:
+        sys.exit(1)
     if len(solutions) < seeds or any(solution.interrupted for solution in solutions):
         sys.exit(INTERRUPTED)
 

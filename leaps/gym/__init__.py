@@ -1,5 +1,11 @@
 """Any Gymnasium environment as a task, and programs as policies in it.
 
+scene.py     one environment, played an action at a time
+record.py    records of episodes, and the first difference of two
+check.py     what an environment has to keep to, checked before a search
+resets.py    initial states by seed: resets, or copies where they are faster
+play.py      compiled programs, one episode after the other
+workers.py   a batch in several processes
 task.py      a task: an environment, names for its actions, and what can be perceived
 constants.py perceptions with a constant: `angle>0.05`
 memory.py    an environment that remembers its episodes

@@ -359,7 +359,8 @@ class GymTask:
 
     def check_here(self, variant: str) -> None:
         """Check an environment in this process."""
-        check_environment(self, variant, self._environment(variant))
+        made = self._environment(variant)
+        check_environment(self, variant, made.environment if isinstance(made, Remembering) else made)
 
     @property
     def _workers(self) -> int:
@@ -443,6 +444,8 @@ class GymTask:
         """Play a batch in this process."""
         variant = asked.episodes.size
         environment = self._environment(variant)
+        if self.remembers:  # resets, too
+            return play_all(GymScene(self, environment), compiled, asked)
         resets = self._environments.resets.setdefault(variant, Resets(environment))
         return play_all(GymScene(self, environment, resets), compiled, asked)
 

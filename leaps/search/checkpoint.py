@@ -96,8 +96,6 @@ class Checkpoints:
         names = {run.config.task, run.config.method}
         self._files = {name: digest_of(name) for name in sorted(names) if split_name(name) is not None}
         """the user's own, and what each was when the search began"""
-        self._tokens = list(run.domain.language.tokens)
-        """the words that the search began with"""
 
     def resume(self) -> bool:
         """Go on from the folder's checkpoint; False if there is none of this very search.
@@ -114,7 +112,8 @@ class Checkpoints:
             edited = [name for name, digest in self._files.items() if files.get(name, digest) != digest]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return False  # none, or half of one: it was of no use anyway
-        if edited or tokens not in (None, self._tokens):
+        words = self.run.task.fitting(state.get("perceptions", ())).domain.language.tokens
+        if edited or tokens not in (None, list(words)):
             what = edited[0].rpartition(":")[0] if edited else "the task's actions or perceptions"
             raise ValueError(
                 f"{what} changed since this search was interrupted, so its scores may not hold any more. "
@@ -134,7 +133,7 @@ class Checkpoints:
             "version": __version__,
             "config": self.run.config.plain(),
             "files": self._files,
-            "tokens": self._tokens,
+            "tokens": self.run.domain.language.tokens,
             "state": state_of(self.run),
         }
         write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())

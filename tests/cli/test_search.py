@@ -19,6 +19,7 @@ from leaps.cli.search import LiveView
 from leaps.dsl.text import parse, to_indented
 from leaps.embedding.behaviour import r_mat
 from leaps.evaluate import evaluate
+from leaps.experiments.backends import Failure, Local
 from leaps.karel.world import KAREL, LANGUAGE, random_worlds
 from leaps.search.methods import METHODS
 from tests.cli.harness import Done, Leaps, assert_refused
@@ -174,6 +175,39 @@ def test_a_result_can_be_replaced(leaps: Leaps, tmp_path: Path) -> None:
     assert kept(tmp_path / "found")["seed"] == 1
 
 
+def test_seeds_are_searched_on_a_cluster(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the cluster is two processes; `tests/experiments` tries real ones."""
+    asked: list[tuple[str, str | None]] = []
+
+    def connect(name: str, address: str | None) -> Local:
+        asked.append((name, address))
+        return Local(2)
+
+    monkeypatch.setattr("leaps.experiments.backends.connect", connect)
+    words = ("solve", "stair-climber", "--seeds", 2, "--json", "--out")
+    done = leaps(*words, tmp_path / "there", "--backend", "dask", "--address", "tcp://10.0.0.1:8786")
+    assert asked == [("dask", "tcp://10.0.0.1:8786")]
+    here = leaps(*words, tmp_path / "here")
+    for one, other in zip(done.json["runs"], here.json["runs"], strict=True):
+        assert {**one, "seconds": 0} == {**other, "seconds": 0}
+        assert kept(tmp_path / "there" / f"stair-climber-ladder-{one['seed']}") == one
+
+
+def test_seeds_that_fail_on_a_cluster_are_named(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(Local):
+        def run(self, work: Any, items: Any) -> Any:
+            for number, item in enumerate(items):
+                yield number, Failure("out of memory") if number else work(item)
+
+    monkeypatch.setattr("leaps.experiments.backends.connect", lambda *_: Failing(1))
+    done = leaps("solve", "stair-climber", "--seeds", 2, "--backend", "ray", "--address", "auto", "--json")
+    assert done.code == 1
+    assert "seed 1 failed: out of memory" in done.err
+    assert [run["seed"] for run in done.json["runs"]] == [0]
+
+
 MISUSES = [
     (["amaze"], "unknown task 'amaze'"),
     (["maze", "--size", "2x2"], "maze needs at least 5x5 cells"),
@@ -189,6 +223,9 @@ MISUSES = [
     (["maze", "--max-length", "3"], "max_length must be at least 5, found 3"),
     (["maze", "--seed", "-1"], "--seed"),
     (["maze", "--seeds", "0"], "--seeds"),
+    (["maze", "--backend", "slurm"], "unknown backend 'slurm'; expected local, dask or ray"),
+    (["maze", "--backend", "dask"], "dask needs the address of a cluster"),
+    (["maze", "--address", "tcp://127.0.0.1:1"], "local processes have no address"),
     ([], "TASK"),
 ]
 

@@ -72,3 +72,24 @@ def test_a_program_that_repeats_starts_over_unless_it_would_not_act() -> None:
     assert [repeating.next(lambda _: clear[0]) for _ in range(2)] == [names[1], HALT]
     repeating.reset()
     assert repeating.next(lambda _: True) == names[0]
+
+
+def test_programs_in_the_same_state_do_the_same() -> None:
+    """However they came there."""
+    rng = np.random.default_rng(3)
+    compiled = compile_tokens(sample_programs(LANGUAGE, PROGRAMS, 100, seed=4, max_length=60), LANGUAGE)
+    met = 0
+    for number in range(compiled.count):
+        stepper = Stepper(compiled, number)
+        states: dict[object, object] = {}
+        for _ in range(10):
+            stepper.reset()
+            for code in rng.choice([0, 5, 18, 31], 20).tolist():
+                key = stepper.state, code
+                operation = stepper.next(lambda sense, code=code: bool(code >> sense & 1))  # type: ignore[misc]
+                found = operation, stepper.state
+                met += key in states
+                assert states.setdefault(key, found) == found
+                if operation >= HALT:
+                    break
+    assert met > 1000

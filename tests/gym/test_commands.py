@@ -121,7 +121,7 @@ def test_a_file_that_was_edited_does_not_go_on(
     words = ["solve", f"{file}:CORRIDOR", "--budget", 1500, "--json", "--out", tmp_path / "found"]
     with monkeypatch.context() as patched:
         patched.setattr("leaps.search.checkpoint.EVERY", 0.0)
-        patched.setattr(LiveView, "show", interrupt_in_round(3))
+        patched.setattr(LiveView, "show", interrupt_in_round(1))
         assert leaps(*words).code == 130
     kept = list((tmp_path / "found").glob("unfinished-*"))
     assert len(kept) == 1
