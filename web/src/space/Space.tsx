@@ -2,7 +2,7 @@
 
 import { signal, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
-import { load, program } from "../document";
+import { language, load, program } from "../document";
 import { kindOf } from "../editor/tokens";
 import { fresh } from "../score/scoring";
 import { Button } from "../ui/Button";
@@ -232,7 +232,7 @@ function ProgramList() {
         id={id}
         type="search"
         data-testid="space-filter"
-        placeholder="while pickMarker …"
+        placeholder={`while ${language.value?.actions.at(-1) ?? ""} …`}
         value={wanted.value}
         onInput={(event) => {
           wanted.value = event.currentTarget.value;
