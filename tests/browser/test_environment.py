@@ -277,6 +277,21 @@ def test_an_observation_that_is_an_image_is_told_by_its_shape(room: Visitor) -> 
     expect(page.get_by_test_id("why-state")).to_contain_text("image 7×7×3 numbers")
 
 
+def test_of_many_perceptions_those_are_shown_that_the_program_asks_about(
+    browser: Browser, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.py"
+    more = ", ".join(f'"p{number}": light_is_on' for number in range(20))
+    source = (ROOT / "tests" / "gym" / "corridor.py").read_text()
+    file.write_text(source.replace('"perceptions": {', '"perceptions": {' + more + ", "))
+    with command(f"{file}:CORRIDOR") as served:
+        visitor = Visitor(browser, served.address)
+        page = visitor.open(link("DEF run m( IF c( p7 c) i( IF c( p3 c) i( left i) i) right m)", "corridor"))
+        expect(page.locator("[data-testid^=perception-]")).to_have_count(2)
+        expect(page.get_by_test_id("perception-p7")).to_be_visible()
+        visitor.leave()
+
+
 def test_an_environment_without_pictures_shows_what_it_perceives(browser: Browser, tmp_path: Path) -> None:
     source = (ROOT / "tests" / "gym" / "corridor.py").read_text()
     file = tmp_path / "dark.py"

@@ -114,7 +114,7 @@ def test_an_environment_that_can_not_be_made_is_refused_at_the_start(tmp_path: P
         f"import leaps\nTASK = leaps.GymTask('t', {make}, actions={{'a': 0}}, "
         "perceptions={'p': lambda seen: True})\n"
     )
-    with pytest.raises(ValueError, match=r"nowhere\.py.*(NameNotFound|ZeroDivisionError)"):
+    with pytest.raises(ValueError, match=r"NameNotFound|ZeroDivisionError"):
         Start.of(f"{file}:TASK")
 
 

@@ -200,7 +200,7 @@ def test_a_variant_of_an_environment_is_a_size() -> None:
     assert Fields({}).size(CORRIDOR) == ""
     assert Fields({"size": "long"}).size(CORRIDOR) == "long"
     assert "corridor has no variant 'huge'" in refused({"size": "huge"}, "size", CORRIDOR)
-    assert "corridor has no variant (8, 8)" in refused({"size": [8, 8]}, "size", CORRIDOR)
+    assert "corridor has no variant" in refused({"size": [8, 8]}, "size", CORRIDOR)
     endless = corridor(steps=None, variants={"endless": long})
     with pytest.raises(ValueError, match="expected `steps`"):
         Fields({"size": "endless"}).size(endless)

@@ -40,6 +40,7 @@ export function reasonsAt(rollout: Rollout, position: number): Reasons {
   const over = done === data.shown && data.shown === data.total;
   const bits = step >= 0 ? steps.perceived[step]! : (steps.perceived[0] ?? data.final_perceived);
   const hidden = new Set(task.value?.privileged);
+  const asked = new Set(statements.flatMap((statement) => statement.text.split(" ")));
   const value = step >= 0 ? (steps.value[step] ?? null) : null;
   const before = step >= 1 ? (steps.value[step - 1] ?? 0) : 0;
   return {
@@ -51,11 +52,9 @@ export function reasonsAt(rollout: Rollout, position: number): Reasons {
       step >= 0
         ? rollout.testsBefore(step).map((test) => ({ text: text(test.statement), holds: test.holds }))
         : [],
-    perceived: data.perceptions.map((name, place) => ({
-      name,
-      holds: bits[place] === "1",
-      privileged: hidden.has(name),
-    })),
+    perceived: data.perceptions
+      .map((name, place) => ({ name, holds: bits[place] === "1", privileged: hidden.has(name) }))
+      .filter(({ name }) => data.perceptions.length <= MANY || asked.has(name)),
     state: rollout instanceof EpisodeRollout ? (rollout.data.states[done] ?? null) : null,
     effect: step >= 0 && rollout instanceof WorldRollout ? rollout.effectOf(step) : "",
     value,
@@ -66,6 +65,9 @@ export function reasonsAt(rollout: Rollout, position: number): Reasons {
       : [],
   };
 }
+
+/** perceptions that are shown one and all; of more, only those that the program asks about */
+const MANY = 12;
 
 function endingOf(outcome: Outcome): string {
   if (outcome !== "ended") return OUTCOMES[outcome];
