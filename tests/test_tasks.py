@@ -65,7 +65,7 @@ def test_tasks_that_ship_have_their_names_whatever_else_there_is(corridor: Path)
     assert named("maze~50", own).name == full_name("maze~50", own) == "maze~50"
     with pytest.raises(ValueError, match="did you mean 'corridor'"):
         named("Coridor", own)
-    with pytest.raises(ValueError, match=r"expected one of .*, inf-harvester, corridor$"):
+    with pytest.raises(ValueError, match=r"expected one of .*, inf-harvester, CartPole-v1, .*, corridor$"):
         named("?", own)
 
 

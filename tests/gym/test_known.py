@@ -12,7 +12,12 @@ from leaps.gym import ProgramPolicy
 from leaps.gym.known import SEEN_IN_MINIGRID, TASKS
 from leaps.tasks import get
 
-FOLLOW_THE_WALL = "DEF run m( IF c( rightIsClear c) i( turnRight i) WHILE c( not c( frontIsClear c) c) w( turnLeft w) forward m)"
+FOLLOW_THE_WALL = " ".join(
+    (
+        "DEF run m( IF c( rightIsClear c) i( turnRight i)",
+        "WHILE c( not c( frontIsClear c) c) w( turnLeft w) forward m)",
+    )
+)
 """in mazes with no open areas, and where what is ahead may be lava"""
 
 
