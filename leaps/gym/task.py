@@ -496,6 +496,8 @@ class _Played(NamedTuple):
     tried: NDArray[np.int64]
 
 
+KEPT = 2
+"""tasks that a process keeps, the last ones: a search comes to another whenever it refines its constants"""
 _tasks: dict[str, GymTask] = {}
 """those that this process has played, by the digest of how they were sent: their environments are kept"""
 
@@ -505,5 +507,7 @@ def _play_elsewhere(blob: bytes, compiled: Compiled, asked: _Asked) -> _Played:
 
     digest = hashlib.sha256(blob).hexdigest()
     if digest not in _tasks:
+        if len(_tasks) == KEPT:
+            del _tasks[next(iter(_tasks))]
         _tasks[digest] = cloudpickle.loads(blob)
     return _tasks[digest]._play_all(compiled, asked)
