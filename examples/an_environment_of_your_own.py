@@ -1,34 +1,29 @@
 """Find a program for a Gymnasium environment: name its actions, say what can be perceived, and search.
 
 Here it is CartPole: push a cart to the left or to the right so that the pole on it does not fall.
-An observation is the cart's position and speed, and the pole's angle and angular speed.
+An observation is the cart's position and speed, and the pole's angle and angular speed. Programs compare
+these numbers with constants, which are searched for with the program.
 """
 
-from typing import Any
-
 import leaps
-
-
-def will_lean_right(seen: Any) -> bool:
-    """Whether the pole will lean to the right in a second, at its present speed."""
-    return bool(seen[2] + seen[3] > 0)
-
-
-def will_be_right(seen: Any) -> bool:
-    """Whether the cart will be right of the middle in a second, at its present speed."""
-    return bool(seen[0] + seen[1] > 0)
-
 
 CART_POLE = leaps.GymTask(
     "cart-pole",
     make="CartPole-v1",
     actions={"pushLeft": 0, "pushRight": 1},
-    perceptions={"willLeanRight": will_lean_right, "willBeRight": will_be_right},
+    perceptions={
+        "position": leaps.number(lambda seen: seen[0]),
+        "speed": leaps.number(lambda seen: seen[1]),
+        "angle": leaps.number(lambda seen: seen[2]),
+        "angularSpeed": leaps.number(lambda seen: seen[3]),
+    },
     best=500,
+    highest=500,
+    repeats=True,
 )
 
 if __name__ == "__main__":
-    found = leaps.solve(CART_POLE, seed=3, budget=1000, worlds=4)
+    found = leaps.solve(CART_POLE, seed=0, budget=3000, worlds=16)
     print(f"{found.unseen_return:.1f} of 500 on average: {found.program}")
 
     policy = leaps.ProgramPolicy(found.program, CART_POLE)

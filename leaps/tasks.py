@@ -54,11 +54,12 @@ def named(name: str, own: Mapping[str, str] | None = None) -> Any:
     """
     own = own or {}
     name, changes = _split_changes(name)
-    known = shipped()
-    if name in known:
-        return _changed(known[name], changes)
+    for home in map(import_module, HOMES):  # those that are not needed are not imported
+        if name in home.TASKS or name in home.VARIANTS:
+            return _changed((home.VARIANTS | home.TASKS)[name], changes)
     if name in own:
         return _changed(get(own[name]), changes)
+    known = shipped()
     by_letters = {_letters(other): other for other in (*known, *own)}
     close = difflib.get_close_matches(_letters(name), by_letters, n=1)
     listed = ", ".join((*(task for home in HOMES for task in import_module(home).TASKS), *own))

@@ -6,13 +6,14 @@ expected, so one that has come to its end repeats its last action.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import mean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leaps.experiments.cell import Cell, Option, cell
+from leaps.experiments.cell import Cell, Option, Result, cell
 from leaps.gym.known import TASKS
 from leaps.gym.scene import Episode
 from leaps.gym.task import SEEDS
@@ -266,3 +267,37 @@ def judge(task: "GymTask", act: Callable[[Any], Any], episodes: int = JUDGED) ->
         "success": float(np.mean(successes)),
         "judged": f"{episodes:,} episodes",
     }
+
+
+def markdown(results: Iterable[Result]) -> str:
+    """A table of stored results, and the best program of each environment."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for result in results:
+        if not result.cell.options:
+            groups.setdefault((result.cell.task, result.cell.method), []).append(result.values)
+    lines = [
+        "| environment | method | seeds | mean return | success | evaluations | steps of the environment "
+        "| core seconds |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: |",
+    ]
+    programs = []
+    for task in EFFORTS:
+        for method in ROWS:
+            if not (found := groups.get((task, method))):
+                continue
+            returns = f"{mean(one['return'] for one in found):.2f}"
+            if len(found) > 1:
+                returns += f" ({min(one['return'] for one in found):.2f} to "
+                returns += f"{max(one['return'] for one in found):.2f})"
+            tried = "–" if method == PPO else f"{mean(one['evaluations'] for one in found):,.0f}"
+            lines.append(
+                f"| {task} | {method} | {len(found)} | {returns} | "
+                f"{100 * mean(one['success'] for one in found):.1f} % | {tried} | "
+                f"{mean(one['steps'] for one in found):,.0f} | "
+                f"{mean(one['core_seconds'] for one in found):,.0f} |"
+            )
+        written = [one for method in ROWS for one in groups.get((task, method), ()) if "program" in one]
+        if written:
+            best = max(written, key=lambda one: (one["success"], one["return"]))
+            programs += [f"{task}: {best['return']:.2f}", "", "```", best["program"], "```", ""]
+    return "\n".join([*lines, "", *programs])

@@ -7,8 +7,8 @@ before, and an environment that takes 0.1 ms for a step is slow beside a look in
 from copy import deepcopy
 from typing import Any
 
-MOST = 300_000
-"""steps that are remembered; then all are forgotten"""
+MOST = 100_000
+"""steps that are remembered, about 1 KB each; then all are forgotten"""
 
 
 class Node:

@@ -6,7 +6,8 @@ import pytest
 
 from leaps.experiments.catalogue import EXPERIMENTS, TABLES
 from leaps.experiments.computing import Job, do
-from leaps.experiments.environments import EFFORTS, NAME, Playing, judge
+from leaps.experiments.environments import EFFORTS, NAME, Playing, judge, markdown
+from leaps.experiments.store import Store
 from leaps.gym import ProgramPolicy
 from leaps.gym.known import TASKS
 
@@ -47,3 +48,9 @@ def test_a_quick_cell_is_computed(method: str, tmp_path: Path) -> None:
     assert ("program" in values) == (method == "ladder")
     if method == "ladder":
         assert values["evaluations"] >= 500
+
+
+def test_the_table_of_the_page_is_that_of_the_stored_results() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "your-own-environment.md").read_text()
+    assert markdown(Store(root / "results", only_read=True).all(NAME)) in page

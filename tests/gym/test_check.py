@@ -58,8 +58,14 @@ class Unseeded(Corridor):
 
 
 class NeverSeeded(Corridor):
+    """Begins elsewhere each time, whatever the seed."""
+
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:  # noqa: ARG002
+        self.length = LENGTH + next(COUNT)
         return super().reset(seed=None)
+
+    def _seen(self) -> Any:
+        return np.array([1 / self.length, 0], np.float32)
 
 
 class Ageing(Corridor):

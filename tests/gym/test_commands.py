@@ -84,7 +84,9 @@ def test_an_episode_is_watched_as_observations(leaps: Leaps, monkeypatch: pytest
     monkeypatch.setattr("leaps.cli.app.out.is_interactive", True)
     monkeypatch.setenv("TERM", "xterm")
     done = leaps("run", "-e", RIGHT, "--task", TASK, "--watch")
-    assert "corridor has no picture for a terminal: these are its observations; --gif films it" in done.out
+    assert "corridor has no picture for a terminal: these are its observations; --gif films it" in " ".join(
+        done.out.split()
+    )
     assert "value 1.00" in done.out
 
 

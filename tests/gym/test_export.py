@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,16 @@ def test_a_program_that_looks_into_the_environment_is_not_exported(tmp_path: Pat
     with pytest.raises(ValueError, match="corridor: perception atTheEnd looks into the environment"):
         to_python(CORRIDOR.domain.parse("DEF run m( IF c( atTheEnd c) i( left i) m)"), CORRIDOR)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_program_that_repeats_does_so_as_python() -> None:
+    again = replace(ROOMS, repeats=True)
+    for program, seen, done in (
+        ("DEF run m( go IF c( warm c) i( push i) m)", (0.0, 1.0), [1, [0.5, -1.0], 1, [0.5, -1.0]]),
+        ("DEF run m( IF c( warm c) i( go i) m)", (0.0, 0.0), [None] * 4),
+        ("DEF run m( IF c( warm c) i( go i) m)", (0.0, 1.0), [1] * 4),
+    ):
+        theirs = imported(to_python(again.domain.parse(program), again))()
+        ours = ProgramPolicy(program, again)
+        assert [theirs.act(seen) for _ in range(4)] == done
+        assert [ours.act(seen) for _ in range(4)] == done

@@ -277,3 +277,30 @@ def test_a_task_that_can_not_be_is_refused_when_it_is_made(settings: dict[str, A
 def test_an_unknown_variant_is_refused() -> None:
     with pytest.raises(ValueError, match="corridor has no variant 'wide'; expected one of: long"):
         CORRIDOR.worlds(1, 0, "wide")
+
+
+def test_a_program_that_repeats_starts_over_until_the_episode_is_over() -> None:
+    task = corridor(repeats=True)
+    starts = task.worlds(20, seed=0)
+    found = task.run(task.compile(["DEF run m( right m)", "DEF run m( right left m)"]), starts)
+    assert found.returns is not None
+    assert (found.returns[0] == 1).all()
+    assert (found.steps[1][found.returns[1] == 0] == 30).all()
+    for number in range(5):
+        course = task.course(task.domain.parse(IN_LIGHT), starts.take(np.array([number])))
+        steps = [step.action for step in course]
+        fast = task.run(task.compile(IN_LIGHT), starts.take(np.array([number])), want_actions=True)
+        assert fast.actions is not None
+        assert fast.actions[0, 0, : len(steps)].tolist() == steps
+        assert fast.outcome[0, 0] == course.outcome
+
+
+def test_a_program_that_would_not_act_again_ends_its_episode() -> None:
+    task = corridor(repeats=True)
+    program = "DEF run m( IF c( atTheEnd c) i( left i) m)"
+    found = task.run(task.compile(program), task.worlds(3, seed=0))
+    assert (found.outcome == Outcome.HALTED).all()
+    assert found.steps.tolist() == [[0, 0, 0]]
+    course = task.course(task.domain.parse(program), task.worlds(1, seed=0))
+    assert [*course] == []
+    assert course.outcome == Outcome.HALTED
