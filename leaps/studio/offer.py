@@ -11,18 +11,11 @@ from leaps.karel.tasks import HARD, PAPER_TASKS, KarelTask
 from leaps.studio.completion import kinds_of
 from leaps.studio.programs import start_of, title_of
 from leaps.studio.requests import METHODS, methods_for
-from leaps.tasks import shipped
 
 OFFERED = {**PAPER_TASKS, **HARD}
 """the tasks of Karel that are always listed; any other is listed if the studio is opened with it"""
 STEP_COST = 500
 """steps of Karel, which are compiled, that take as long as one step of an environment"""
-
-
-def offered() -> dict[str, Task]:
-    """The tasks that are always listed: Karel's, and all environments that ship."""
-    known = shipped()
-    return OFFERED | {name: task for name, task in known.items() if not isinstance(task, KarelTask)}
 
 
 def step_cost(task: Task) -> int:

@@ -25,7 +25,7 @@ from leaps.studio.completion import complete
 from leaps.studio.guard import Guard
 from leaps.studio.karel import SHOWN
 from leaps.studio.lanes import CHEAP, Lanes
-from leaps.studio.offer import describe_tasks, offered, step_cost
+from leaps.studio.offer import OFFERED, describe_tasks, step_cost
 from leaps.studio.pages import pages
 from leaps.studio.programs import start_of
 from leaps.studio.requests import (
@@ -87,7 +87,7 @@ class Start:
     def offered(self) -> dict[str, Task]:
         """The tasks that ship and that the page lists; the task to begin with is always among them."""
         plain = re.split(f"[{SHARE}{LIMIT}]", self.task)[0]
-        known = offered()
+        known: dict[str, Task] = dict(OFFERED)
         also = {} if plain in known or plain in self.own else {plain: named(plain)}
         return {**known, **also}
 

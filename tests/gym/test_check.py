@@ -12,7 +12,7 @@ from gymnasium import spaces
 import leaps
 from leaps.gym import GymTask, privileged
 from leaps.search.solve import Run, SolveConfig
-from tests.gym.corridor import Corridor, corridor, light_is_on, long
+from tests.gym.corridor import LENGTH, Corridor, corridor, light_is_on, long
 
 COUNT = itertools.count()
 

@@ -7,8 +7,7 @@ import pytest
 from leaps.dsl.text import parse
 from leaps.karel.tasks import HARD, PAPER_TASKS, TASKS
 from leaps.karel.world import LANGUAGE
-from leaps.studio import offer
-from leaps.studio.offer import OFFERED, describe_tasks, kinds_beyond, offered, privileged_of, step_cost
+from leaps.studio.offer import OFFERED, describe_tasks, kinds_beyond, privileged_of, step_cost
 from tests.gym.corridor import CORRIDOR, corridor, light_is_on
 from tests.studio.harness import RIGHT
 
@@ -87,13 +86,6 @@ def test_privileged_perceptions_are_found_in_a_program_opposites_too(program: st
 def test_a_step_of_an_environment_costs_many_of_karel() -> None:
     assert step_cost(TASKS["maze"]) == 1
     assert step_cost(corridor(perceptions={"lightIsOn": light_is_on}, opposites={})) > 100
-
-
-def test_environments_that_ship_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offer, "shipped", lambda: {**TASKS, "corridor": CORRIDOR})
-    assert list(offered()) == [*OFFERED, "corridor"]
-    told = describe_tasks(offered(), {})["tasks"]
-    assert told[-1]["group"] == "Environments"
 
 
 def test_words_that_the_page_does_not_know_are_told_with_their_kind() -> None:
