@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from leaps import __version__
-from leaps.domain import read_size
+from leaps.domain import read_size, words_of
 from leaps.dsl.syntax import Program
 from leaps.karel.world import KAREL
 
@@ -86,6 +86,13 @@ def print_json(value: Any) -> None:
 def read_program(file: Path | None, expression: str | None, domain: "Domain" = KAREL) -> Program:
     """Read the program that a command was given, from wherever it was given, in the words of a domain."""
     return domain.parse(read_source(file, expression))
+
+
+def read_for(task: "Task", file: Path | None, expression: str | None) -> "tuple[Task, Program]":
+    """Read a program in the words of a task; return the task with the constants of the program, too."""
+    source = read_source(file, expression)
+    fitted = task.fitting(words_of(source))
+    return fitted, fitted.domain.parse(source)
 
 
 def read_source(file: Path | None, expression: str | None) -> str:

@@ -27,6 +27,7 @@ from leaps.cli.app import (
     app,
     out,
     print_json,
+    read_for,
     read_program,
     size_for,
 )
@@ -58,7 +59,8 @@ def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
     """List the tasks, each with a picture of an initial state.
 
     The first six are the paper's, the next four are harder, the others come from other papers. Pass a name
-    as [b]--task[/b].
+    as [b]--task[/b]. Environments of Gymnasium and MiniGrid are tasks, too, with the names that they have
+    there: [b]leaps solve CartPole-v1[/b].
 
     Append [b]~100[/b] to a name to limit rollouts to 100 actions, or [b]~220calls[/b] to stop programs
     after 220 internal calls, as the paper authors' interpreter does. Append [b]~cost[/b] to subtract 0.0001
@@ -113,9 +115,13 @@ def check(
 
     Prints the program as people read it. Exit code 2 if it is none.
     """
-    domain = KAREL if task is None else get(task).domain
+    domain = KAREL
     try:
-        program = read_program(file, expression, domain)
+        if task is None:
+            program = read_program(file, expression)
+        else:
+            fitted, program = read_for(get(task), file, expression)
+            domain = fitted.domain
     except ProgramError as error:
         if json_:
             print_json(
@@ -204,7 +210,7 @@ def run_program(
         raise ValueError(f"--gif: expected a name that ends in .gif, found {str(gif)!r}")
     wanted = get(task)
     if policy is None:
-        shown = read_program(file, expression, wanted.domain)
+        wanted, shown = read_for(wanted, file, expression)
     elif file is not None or expression is not None:
         raise ValueError("expected a program or a --policy, and not both")
     elif wanted.domain is not KAREL:
@@ -410,8 +416,7 @@ def trace(
     Each step shows the conditions that were looked at since the last action, what they came to, the
     statement that was reached, and the world after its action.
     """
-    wanted = get(task)
-    program = read_program(file, expression, wanted.domain)
+    wanted, program = read_for(get(task), file, expression)
     dimensions = wanted.check_size(size_for(wanted, size))
     if state is None:
         starts = wanted.worlds(1, seed, dimensions, first=episode)

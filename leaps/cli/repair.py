@@ -22,13 +22,12 @@ from leaps.cli.app import (
     app,
     out,
     print_json,
-    read_source,
+    read_for,
     size_for,
     sizes_for,
 )
 from leaps.cli.programs import add_privileged
 from leaps.cli.search import INTERRUPTED, AlsoOption, LiveView, add_returns
-from leaps.domain import words_of
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import to_indented, to_line
 
@@ -68,10 +67,8 @@ def repair(
     from leaps.search.solve import Run, SolveConfig, work
     from leaps.tasks import get
 
-    wanted = get(task)
-    source = read_source(file, expression)
-    wanted = wanted.fitting(words_of(source))
-    program = to_line(wanted.domain.parse(source))
+    wanted, parsed = read_for(get(task), file, expression)
+    program = to_line(parsed)
     config = SolveConfig(
         task,
         "ladder",

@@ -38,7 +38,7 @@ def report(
       leaps report --readme README.md --check
     """
     from leaps.experiments.report.contents import gather
-    from leaps.experiments.report.documents import documents_of, write
+    from leaps.experiments.report.documents import PAGE, documents_of, environments_document, write
     from leaps.experiments.report.wording import unexplained_lines
     from leaps.experiments.store import Store
 
@@ -50,7 +50,10 @@ def report(
     finally:
         for file in store.aside:
             err.print(f"could not be read, and is left out: {file}", markup=False, soft_wrap=True)
-    documents = documents_of(contents, to or Path("docs"), readme)
+    folder = to or Path("docs")
+    documents = documents_of(contents, folder, readme)
+    if (folder / PAGE).is_file():
+        documents.append(environments_document(store, folder / PAGE))
     outdated = [str(document.file) for document in documents if not document.up_to_date]
     if not check:
         write(documents)

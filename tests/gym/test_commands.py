@@ -176,3 +176,14 @@ def test_bad_input_is_refused(leaps: Leaps, words: tuple[str, ...], message: str
     done = leaps(*words)
     assert done.code == 2
     assert message in done.err
+
+
+def test_a_program_with_a_constant_of_its_own_is_run_traced_and_checked(leaps: Leaps) -> None:
+    program = "DEF run m( WHILE c( angle>0.0123 c) w( pushRight w) pushLeft m)"
+    for command in ("run", "trace", "check"):
+        done = leaps(command, "-e", program, "--task", "CartPole-v1", "--json")
+        assert done.code == 0
+        assert "angle>0.0123" in done.out
+    wrong = leaps("check", "-e", program.replace("0.0123", "0.01230"), "--task", "CartPole-v1")
+    assert wrong.code == 2
+    assert "expected angle>0.0123, found angle>0.01230" in wrong.err

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from leaps.base.files import write_atomically
+from leaps.experiments import environments
+from leaps.experiments.catalogue import get_experiment
 from leaps.experiments.report.charts import draw
 from leaps.experiments.report.claims import claims_page
 from leaps.experiments.report.contents import Contents
@@ -14,8 +16,11 @@ from leaps.experiments.report.details import details_of
 from leaps.experiments.report.exhibits import parts_of
 from leaps.experiments.report.markdown import to_markdown, to_readme, to_readme_ladder
 from leaps.experiments.report.parts import pictures_of
+from leaps.experiments.store import Store
 
 NAME, CLAIMS, FIGURES = "reproduction", "claims", "figures"
+PAGE = "your-own-environment.md"
+"""the page with a table of environments"""
 RESULTS, LADDER = "results", "ladder"
 """the generated parts of a README; each is between two marker lines"""
 IN_README = ("as-run", "tasks", "karel-hard")
@@ -48,6 +53,16 @@ def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -
     if readme is not None:
         found.append(_readme(contents, folder, readme))
     return found
+
+
+def environments_document(store: Store, file: Path) -> Document:
+    """The page of known environments, with a table of what is stored of them."""
+    cells = get_experiment(environments.NAME).cells()
+    found = [result for cell in cells if (result := store.read(cell)) is not None]
+    if not found:
+        return Document(file, file.read_bytes())
+    text = file.read_bytes().decode()
+    return Document(file, insert(text, environments.NAME, environments.markdown(found), str(file)).encode())
 
 
 def write(documents: Sequence[Document]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from leaps.experiments.cell import cell
 from leaps.experiments.report.contents import gather
-from leaps.experiments.report.documents import documents_of, insert, write
+from leaps.experiments.report.documents import PAGE, documents_of, environments_document, write
 from leaps.experiments.store import Store
 from tests.experiments.report.synthetic import all_shown, keep, keep_entry, keep_search, keep_shown, small
 
@@ -139,9 +139,9 @@ def test_another_result_of_a_figure_is_another_picture(tmp_path: Path) -> None:
 def test_the_projects_own_documents_say_what_its_results_say() -> None:
     """Pictures may differ from machine to machine, words and numbers don't: was `make report` forgotten?"""
     project = Path(__file__).parents[3]
-    documents = documents_of(
-        gather(Store(project / "results", only_read=True)), project / "docs", project / "README.md"
-    )
+    store = Store(project / "results", only_read=True)
+    documents = documents_of(gather(store), project / "docs", project / "README.md")
+    documents.append(environments_document(store, project / "docs" / PAGE))
     words = [one for one in documents if one.file.suffix == ".md"]
-    assert {one.file.name for one in words} == {"reproduction.md", "claims.md", "README.md"}
+    assert {one.file.name for one in words} == {"reproduction.md", "claims.md", "README.md", PAGE}
     assert [one.file.name for one in words if not one.up_to_date] == []
