@@ -6,7 +6,7 @@ import pytest
 
 from leaps.experiments.cell import cell
 from leaps.experiments.report.contents import gather
-from leaps.experiments.report.documents import PAGE, documents_of, environments_document, write
+from leaps.experiments.report.documents import PAGE, documents_of, environments_document, insert, write
 from leaps.experiments.store import Store
 from tests.experiments.report.synthetic import all_shown, keep, keep_entry, keep_search, keep_shown, small
 
