@@ -37,7 +37,7 @@ if find_spec("pygame") is None or find_spec("minigrid") is None:
         "draws environments with pygame, in MiniGrid: pip install -e '.[dev]'", allow_module_level=True
     )
 
-CART_POLE = f"{ROOT / 'examples' / 'an_environment_of_your_own.py'}:CART_POLE"
+CART_POLE = f"{Path(__file__).parent / 'cart_pole.py'}:CART_POLE"
 ROOMS = f"{Path(__file__).parent / 'rooms.py'}:ROOMS"
 LEFT = "DEF run m( pushLeft pushLeft pushLeft m)"
 BALANCE = (

@@ -78,7 +78,7 @@ def test_a_task_of_ones_own_is_begun_with_under_its_plain_name(tmp_path: Path) -
 
 
 def test_a_file_with_a_task_opens_with_that_task() -> None:
-    example = ROOT / "examples" / "an_environment_of_your_own.py"
+    example = ROOT / "tests" / "browser" / "cart_pole.py"
     process = start("--json", f"{example}:CART_POLE")
     assert process.stdout is not None
     address = json.loads(process.stdout.readline())["address"]
