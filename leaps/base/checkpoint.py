@@ -52,6 +52,6 @@ def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Differenc
     return found
 
 
-def told(found: Differences) -> str:
+def describe(found: Differences) -> str:
     """Say what differs."""
     return ", ".join(f"{name}={theirs!r}, not {mine!r}" for name, (theirs, mine) in found.items())

@@ -15,7 +15,7 @@ class Baseline:
 
     summary: str
     steps: int = 2_000_000
-    """of a training, unless told otherwise"""
+    """of a training, by default"""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leaps.base.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
+from leaps.base.checkpoint import damaged, describe, differences, read_checkpoint, write_checkpoint
 from leaps.baselines.skills import (
     ACTIONS,
     END,
@@ -79,7 +79,7 @@ class Progress:
     """of the epoch's `updates`"""
     updates: int
     metrics: dict[str, float]
-    """means since it last told: reconstruction (nats per sequence), kl; at an epoch's end, on held-out
+    """means since the last report: reconstruction (nats per sequence), kl; at an epoch's end, on held-out
     sequences, also exact (share of sequences that come back whole) and actions (share of actions)"""
 
 
@@ -170,7 +170,7 @@ class SkillsTrainer:
         """Go on where a training of the same was."""
         state = read_checkpoint(file, ("config", "update", "skills", "optimizer"), self.device)
         if different := differences(state["config"], asdict(self.config) | {"data": self._said}):
-            raise ValueError(f"{file} is of a training with {told(different)}; use another folder")
+            raise ValueError(f"{file} is of a training with {describe(different)}; use another folder")
         try:
             self.skills.load_state_dict(state["skills"])
             self.optimizer.load_state_dict(state["optimizer"])

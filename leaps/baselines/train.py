@@ -17,7 +17,7 @@ from statistics import mean
 from typing import Any, Protocol
 
 from leaps import __version__
-from leaps.base.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
+from leaps.base.checkpoint import damaged, describe, differences, read_checkpoint, write_checkpoint
 from leaps.base.files import write_atomically
 from leaps.base.memory import keep_what_is_freed
 from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, ExpectedReturn
@@ -136,7 +136,7 @@ class Training:
                 f"can't become one of {now:,}; use another folder"
             )
         if different:
-            raise ValueError(f"{self.folder} holds a training with {told(different)}; use another folder")
+            raise ValueError(f"{self.folder} holds a training with {describe(different)}; use another folder")
         if before > now:  # it may be made longer
             raise ValueError(
                 f"{self.folder} holds a training of {before:,} steps, which can go on but not become "

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from leaps.base.checkpoint import damaged, read_checkpoint, told, write_checkpoint
+from leaps.base.checkpoint import damaged, describe, read_checkpoint, write_checkpoint
 from leaps.base.files import write_atomically
 from leaps.base.memory import keep_what_is_freed
 from leaps.base.tensors import read_about
@@ -356,7 +356,7 @@ class Trainer:
             name: (theirs.get(name), mine) for name, mine in self._asked.items() if mine != theirs.get(name)
         }
         if different:
-            raise ValueError(f"{folder} holds a training with {told(different)}; use another folder")
+            raise ValueError(f"{folder} holds a training with {describe(different)}; use another folder")
         try:
             self.space.load_state_dict(state["space"])
         except RuntimeError as error:

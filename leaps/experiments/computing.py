@@ -389,7 +389,7 @@ def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tu
 
 def best_of(job: Job) -> Path:
     """The folder of the best policy that a cell needs; trained anew if it is on another machine."""
-    from leaps.base.checkpoint import told
+    from leaps.base.checkpoint import describe
 
     best = max(job.needed, key=_worth)
     with locked(best.folder):  # several workers may need it at once
@@ -398,7 +398,7 @@ def best_of(job: Job) -> Path:
             if foreign := _foreign(best):
                 raise ValueError(
                     f"{best.folder} holds another training than that of the stored {best.cell.name}: "
-                    f"{told(foreign)}; remove the one or the other"
+                    f"{describe(foreign)}; remove the one or the other"
                 )
     return best.folder
 

@@ -135,7 +135,7 @@ def _source(task: GymTask, sense: str, function: Callable[..., Any]) -> tuple[st
     if found is None:
         raise ValueError(
             f"{task.name}: perception {sense}: expected a function that is defined with def, found a lambda "
-            "whose source can't be told"
+            "whose source can't be found"
         )
     return called, f"def {called}({ast.unparse(found.args)}):\n    return {ast.unparse(found.body)}\n"
 

@@ -129,7 +129,7 @@ class GymScene:
         self.rewards.append(reward)
         if self.terminated:
             return Outcome.ENDED
-        if len(self.done) == self.time_limit:  # which may not have been told of steps that were skipped
+        if len(self.done) == self.time_limit:  # its wrapper does not count steps that were skipped
             self.truncated = True
         return Outcome.CUT_OFF if self.truncated else None
 

@@ -73,7 +73,7 @@ class Turn:
     where: str = ""
     """what messages begin with"""
     waiting: int | None = None
-    """programs whose scores have not been told yet"""
+    """programs whose scores are still due"""
 
     def ask(self) -> None:
         """Begin an `ask`."""

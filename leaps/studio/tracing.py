@@ -36,7 +36,7 @@ FILM_PIXELS, PICTURE_PIXELS = 400, 640
 DIGITS = 6
 """decimals of the value after each step"""
 STATE, LISTED = 240, 12
-"""characters of a state as text, and numbers of a list in it; of longer ones the length is told"""
+"""characters of a state as text, and numbers of a list in it; of longer lists only the length is shown"""
 OUTCOMES = {outcome: outcome.name.lower().replace("_", "-") for outcome in Outcome}
 
 

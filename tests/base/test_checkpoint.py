@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from leaps.base.checkpoint import damaged, differences, read_checkpoint, told, write_checkpoint
+from leaps.base.checkpoint import damaged, describe, differences, read_checkpoint, write_checkpoint
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
@@ -32,5 +32,5 @@ def test_only_what_differs_is_told_within_settings_too() -> None:
     mine = {"task": "maze", "seed": 2, "settings": {"clip": 0.2, "epochs": 8}}
     found = differences(theirs, mine)
     assert found == {"seed": (1, 2), "epochs": (4, 8), "origin": ("x", None)}
-    assert told(found) == "seed=1, not 2, epochs=4, not 8, origin='x', not None"
+    assert describe(found) == "seed=1, not 2, epochs=4, not 8, origin='x', not None"
     assert differences(theirs, theirs) == {}
