@@ -1,5 +1,6 @@
 """Commands that find programs: solve, imitate."""
 
+import math
 import sys
 import time
 from contextlib import ExitStack
@@ -232,7 +233,9 @@ class LiveView:
                 f"[bold]{latest.best_so_far:.3f}[/bold] on {latest.worlds} worlds, {latest.evaluations:,} "
                 f"evaluations ({latest.evaluations / latest.seconds:,.0f} a second), {latest.seconds:.1f} s",
             )
-            table.add_row("", ProgressBar(total=1.0, completed=max(latest.best_so_far, 0.0), width=30))
+            if latest.best_so_far <= 1.0:  # as for Karel, where 1 is perfect
+                bar = ProgressBar(total=1.0, completed=max(latest.best_so_far, 0.0), width=30)
+                table.add_row("", bar)
         program = coloured(best.domain.parse(best.domain.text(best.program)))
         self.live.update(Group(table, Panel(program, border_style="dim", padding=(0, 2))), refresh=True)
 
@@ -244,6 +247,8 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     config = solution.config
     table.add_row("task", f"{config.task}, {config.method}, seed {config.seed}")
     word = ": [green]solved[/green]" if solution.solved else ": not solved"
+    if math.isinf(solution.task.best):  # the task does not say which return counts as solved
+        word = ""
     earned = f"[bold]{solution.unseen_return:.3f}[/bold] ({solution.judged[0]})"
     add_returns(table, "return", earned, solution.elsewhere, word)
     table.add_row("", f"{solution.search_return:.3f} on the search's own {solution.worlds}")

@@ -187,3 +187,11 @@ def test_a_program_with_a_constant_of_its_own_is_run_traced_and_checked(leaps: L
     wrong = leaps("check", "-e", program.replace("0.0123", "0.01230"), "--task", "CartPole-v1")
     assert wrong.code == 2
     assert "expected angle>0.0123, found angle>0.01230" in wrong.err
+
+
+def test_a_task_without_a_best_return_is_neither_solved_nor_not(leaps: Leaps, tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    source = (Path(__file__).parent / "corridor.py").read_text()
+    file.write_text(source.replace('        "best": 1.0,\n', ""))
+    assert "solved" not in leaps("solve", f"{file}:CORRIDOR", "--budget", 100, "--out", tmp_path / "a").out
+    assert "solved" in leaps("solve", TASK, "--budget", 1500, "--out", tmp_path / "b").out
