@@ -1,6 +1,6 @@
 """The networks of the neural baselines: what they see a grid with, and what they remember with."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,21 @@ from leaps.karel.tasks import KarelTask
 
 SMALLEST = 5
 """cells along a side of the smallest world that the two convolutions fit into"""
+
+
+Fuse = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""makes a function that does the same in fewer operations"""
+
+
+@contextmanager
+def compiling(backend: Any = "inductor") -> Iterator[Fuse]:
+    """Fuse with torch's compiler; where it does not work, as without a C compiler, change nothing.
+
+    A process may train several policies. Each has its own optimizers and maybe other sizes, all of which are
+    compiled, so the compiler must not give up after its usual eight variants of a function.
+    """
+    with torch._dynamo.config.patch(suppress_errors=True, recompile_limit=10_000):
+        yield lambda function: torch.compile(function, dynamic=False, backend=backend)
 
 
 @contextmanager
@@ -61,6 +76,29 @@ class GridEncoder(BaseFeaturesExtractor):
         return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2).float()))
 
 
+class LoweredGridEncoder(GridEncoder):
+    """The same network, which computes in bfloat16 on a GPU.
+
+    In worlds of 100x100 nearly all of a training's time goes into the convolutions: a batch takes 21 ms this
+    way on an H200, and 57 ms with `by_product`.
+    """
+
+    def forward(self, grids: Tensor) -> Tensor:
+        """As `GridEncoder`; the features are bfloat16 on a GPU."""
+        if not grids.is_cuda:
+            return super().forward(grids)
+        if not torch.is_grad_enabled():
+            return self.lowered(grids)
+        with compiling() as fuse:
+            return torch.as_tensor(fuse(self.lowered)(grids))
+
+    def lowered(self, grids: Tensor) -> Tensor:
+        """Compute features [worlds, features] in bfloat16, on any device."""
+        # A cached weight would not follow the optimizer.
+        with torch.autocast(grids.device.type, torch.bfloat16, cache_enabled=False):
+            return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2).to(torch.bfloat16)))
+
+
 def by_product(grids: Tensor, convolution: nn.Conv2d) -> Tensor:
     """What a convolution makes of grids [n, height, width, planes] → [n, outputs, …], by one product."""
     assert convolution.bias is not None
@@ -99,9 +137,16 @@ class OneLayer(MlpExtractor):
         (policy, activation), (value, _) = self.policy_net, self.value_net
         assert isinstance(policy, nn.Linear)
         assert isinstance(value, nn.Linear)
-        weights = torch.cat([policy.weight, value.weight])
-        hidden = activation(linear(features, weights, torch.cat([policy.bias, value.bias])))
+        weights = torch.cat([policy.weight, value.weight]).to(features.dtype)
+        biases = torch.cat([policy.bias, value.bias]).to(features.dtype)
+        hidden = activation(linear(features, weights, biases).float())
         return hidden[:, : self.latent_dim_pi], hidden[:, self.latent_dim_pi :]
+
+    def forward_actor(self, features: Tensor) -> Tensor:
+        return super().forward_actor(features.float())
+
+    def forward_critic(self, features: Tensor) -> Tensor:
+        return super().forward_critic(features.float())
 
 
 class GridPolicy(ActorCriticCnnPolicy):

@@ -30,8 +30,8 @@ from leaps.baselines.last_action import NO_ACTION, LastActionVecEnv, every_input
 from leaps.baselines.networks import (
     SMALLEST,
     FullyConvolutional,
-    GridEncoder,
     GridPolicy,
+    LoweredGridEncoder,
     Remembering,
     check_seen,
     fast_products,
@@ -283,7 +283,7 @@ class PPOTrainer:
             )
             self.model.rollout_buffer = SequenceBuffer.in_place_of(self.model.rollout_buffer)
         else:
-            encoder = GridEncoder if method == "drl" else FullyConvolutional
+            encoder = LoweredGridEncoder if method == "drl" else FullyConvolutional
             self.model = PPO(
                 GridPolicy,
                 self.env,

@@ -7,8 +7,7 @@ CUDA graph, and then played.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +15,7 @@ from stable_baselines3 import SAC
 from torch import Tensor
 from torch.nn.functional import mse_loss
 
-from leaps.baselines.networks import fast_products
+from leaps.baselines.networks import Fuse, compiling, fast_products
 from leaps.baselines.replay import Batch, BitReplay
 
 BEFORE_RECORDING = 3
@@ -24,9 +23,6 @@ BEFORE_RECORDING = 3
 
 NOT_ZERO = 1e-6
 """the library's: keeps the logarithm of how much an action was squashed finite"""
-
-Fuse = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""makes of a function one that does the same in fewer operations"""
 
 
 def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,14 +163,3 @@ def _descend(
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
         parameter.grad = gradient.contiguous()  # as the weights are
     fuse(optimizer.step)()
-
-
-@contextmanager
-def compiling(backend: Any = "inductor") -> Iterator[Fuse]:
-    """Fuse with torch's compiler; where that doesn't work, as without a C compiler, leave all as it is.
-
-    A process may train one policy after another. Each has its own optimizers, which are compiled anew, and
-    maybe other sizes, and so the compiler must not give up after its usual eight variants of a function.
-    """
-    with torch._dynamo.config.patch(suppress_errors=True, recompile_limit=10_000):
-        yield lambda function: torch.compile(function, dynamic=False, backend=backend)

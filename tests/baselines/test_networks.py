@@ -11,7 +11,14 @@ from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
 from stable_baselines3 import PPO
 from stable_baselines3.common.policies import ActorCriticCnnPolicy
 
-from leaps.baselines.networks import FullyConvolutional, GridEncoder, GridPolicy, Remembering, by_product
+from leaps.baselines.networks import (
+    FullyConvolutional,
+    GridEncoder,
+    GridPolicy,
+    LoweredGridEncoder,
+    Remembering,
+    by_product,
+)
 from leaps.baselines.vec_env import KarelVecEnv
 from leaps.karel.env import observation_space
 from leaps.karel.simulation import Simulation
@@ -67,6 +74,57 @@ def test_a_product_of_matrices_is_the_convolution(kernel: tuple[int, int]) -> No
     torch.testing.assert_close(
         torch.autograd.grad(found, parameters, upstream), torch.autograd.grad(expected, parameters, upstream)
     )
+
+
+def worlds_seen(count: int) -> torch.Tensor:
+    return torch.from_numpy(KarelVecEnv(get("maze"), count).reset())
+
+
+def test_the_lowered_encoder_is_the_encoder_on_a_cpu() -> None:
+    encoder, lowered = GridEncoder(space_of("maze")), LoweredGridEncoder(space_of("maze"))
+    lowered.load_state_dict(encoder.state_dict())
+    grids = worlds_seen(4)
+    torch.testing.assert_close(lowered(grids), encoder(grids), rtol=0, atol=0)
+
+
+def test_the_lowered_encoder_computes_the_same_in_bfloat16() -> None:
+    encoder = LoweredGridEncoder(space_of("maze"))
+    grids = worlds_seen(64)
+    found, expected = encoder.lowered(grids), encoder(grids)
+    assert found.dtype == torch.bfloat16
+    torch.testing.assert_close(found.float(), expected, rtol=0.02, atol=0.02)
+    weights = list(encoder.parameters())
+    upstream = torch.rand_like(expected)
+    close = torch.autograd.grad(found, weights, upstream.bfloat16())
+    exact = torch.autograd.grad(expected, weights, upstream)
+    for one, other in zip(close, exact, strict=True):
+        assert (one.float() - other).norm() < 0.02 * other.norm()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_grid_policy_on_a_gpu_finds_what_it_finds_on_a_cpu() -> None:
+    model = PPO(
+        GridPolicy,
+        KarelVecEnv(get("maze"), 16),
+        n_steps=8,
+        batch_size=32,
+        device="cuda",
+        policy_kwargs={
+            "features_extractor_class": LoweredGridEncoder,
+            "net_arch": [16],
+            "normalize_images": False,
+        },
+    )
+    model.learn(3 * 16 * 8)
+    policy: Any = model.policy
+    grids, actions = worlds_seen(32), torch.zeros(32)
+    on_gpu = policy.evaluate_actions(grids.cuda(), actions.cuda())
+    chosen = policy.get_distribution(grids.cuda()).distribution.logits
+    policy.cpu()
+    for one, other in zip(on_gpu, policy.evaluate_actions(grids, actions), strict=True):
+        torch.testing.assert_close(one.cpu(), other, rtol=0.02, atol=0.02)
+    expected = policy.get_distribution(grids).distribution.logits
+    torch.testing.assert_close(chosen.cpu(), expected, rtol=0.02, atol=0.02)
 
 
 def test_the_fully_convolutional_network_sees_the_same_wherever_it_is() -> None:

@@ -13,9 +13,9 @@ from stable_baselines3.common.utils import set_random_seed
 from torch._dynamo.backends.registry import lookup_backend
 
 from leaps.baselines.hrl import SkillVecEnv
-from leaps.baselines.networks import GridEncoder, by_product
+from leaps.baselines.networks import GridEncoder, by_product, compiling
 from leaps.baselines.replay import BitReplay
-from leaps.baselines.sac import BriskSAC, as_it_is, compiling
+from leaps.baselines.sac import BriskSAC, as_it_is
 from leaps.baselines.skills import END, Actions
 from leaps.karel.simulation import Observation
 from leaps.tasks import get
