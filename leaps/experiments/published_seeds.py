@@ -6,6 +6,7 @@ trains the policy that it judges; the same seed gives the same policy.
 """
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +98,7 @@ def judge(returns: Sequence[float], successes: Sequence[bool]) -> "Values":
 
 def half_width(returns: Sequence[float]) -> float:
     """Half the 95 % confidence interval of the mean of independent returns: 1.96 s / √n."""
-    return NORMAL * stdev(returns) / len(returns) ** 0.5
+    return NORMAL * stdev(returns) / math.sqrt(len(returns))
 
 
 def exact(value: float, half: float | None = None) -> str:
