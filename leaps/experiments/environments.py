@@ -143,7 +143,7 @@ class Goal:
     def text(self) -> str:
         if self.of == "success":
             return f"success {rate(self.least)}"
-        return f"≥ {rounded(self.least)}"
+        return f"≥ {self.least:g}".replace("-", "−")
 
     def met(self, values: Sequence[Mapping[str, Any]]) -> str:
         """The goal, and how many of these results reach it."""
