@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from leaps.base.files import write_atomically
-from leaps.experiments import environments
+from leaps.experiments import environments, published_seeds
 from leaps.experiments.catalogue import get_experiment
 from leaps.experiments.report.charts import draw
 from leaps.experiments.report.claims import claims_page
@@ -20,7 +20,7 @@ from leaps.experiments.store import Store
 
 NAME, CLAIMS, FIGURES = "reproduction", "claims", "figures"
 PAGE = "your-own-environment.md"
-"""the page with a table of environments"""
+"""the page with the tables of environments"""
 RESULTS, LADDER = "results", "ladder"
 """the generated parts of a README; each is between two marker lines"""
 IN_README = ("as-run", "tasks", "karel-hard")
@@ -56,13 +56,14 @@ def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -
 
 
 def environments_document(store: Store, file: Path) -> Document:
-    """The page of known environments, with a table of what is stored of them."""
-    cells = get_experiment(environments.NAME).cells()
-    found = [result for cell in cells if (result := store.read(cell)) is not None]
-    if not found:
-        return Document(file, file.read_bytes())
+    """The page of known environments, with the tables of their stored results."""
     text = file.read_bytes().decode()
-    return Document(file, insert(text, environments.NAME, environments.markdown(found), str(file)).encode())
+    for table in (environments, published_seeds):
+        cells = get_experiment(table.NAME).cells()
+        found = [result for cell in cells if (result := store.read(cell)) is not None]
+        if found:
+            text = insert(text, table.NAME, table.markdown(found), str(file))
+    return Document(file, text.encode())
 
 
 def write(documents: Sequence[Document]) -> None:
