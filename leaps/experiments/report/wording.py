@@ -41,8 +41,8 @@ README_ROWS = (
 )
 """experiment, method, and the words for them"""
 README_LEGEND = (
-    "Mean return (standard deviation) · seeds. LEAPS is run and judged as by its authors' code, all other rows "
-    "are judged on held-out worlds."
+    "Mean return (standard deviation) · seeds. LEAPS is run and judged as by its authors' code, all other "
+    "rows are judged on held-out worlds."
 )
 PROGRAMS = "Programs found"
 PROGRAMS_INTRODUCTION = (
