@@ -1,4 +1,4 @@
-"""Find a task of any domain by its name, or by the file that defines it."""
+"""Registry of tasks: find a task of any domain by its name, or by the file that defines it."""
 
 import difflib
 import re
@@ -9,10 +9,29 @@ from pathlib import Path
 from typing import Any
 
 from leaps.base.user_code import load, split_name
-from leaps.domain import LIMIT, SHARE, Task
+from leaps.domain import LIMIT, SHARE, Domain, Task
 
 HOMES = ("leaps.karel.tasks", "leaps.gym.known")
-"""modules with TASKS and their VARIANTS by name; imported when a task is wanted, since that takes a while"""
+"""modules with TASKS and their VARIANTS by name, and perhaps FEATURED ones by heading; imported when needed,
+since imports take time"""
+DEFAULT_DOMAIN = "leaps.karel.world:KAREL"
+"""domain of programs that are given without a task"""
+
+
+@cache
+def default_domain() -> Domain:
+    """Return the domain of programs that are given without a task."""
+    module, _, name = DEFAULT_DOMAIN.partition(":")
+    found: Domain = getattr(import_module(module), name)
+    return found
+
+
+def featured() -> dict[str, dict[str, Any]]:
+    """Return the tasks that the studio always lists, by heading and name."""
+    groups: dict[str, dict[str, Any]] = {}
+    for home in HOMES:
+        groups |= getattr(import_module(home), "FEATURED", {})
+    return groups
 
 
 @cache

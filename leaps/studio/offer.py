@@ -7,26 +7,29 @@ from typing import Any
 from leaps.domain import Task
 from leaps.dsl.language import Language
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
-from leaps.karel.tasks import HARD, PAPER_TASKS, KarelTask
 from leaps.studio.completion import kinds_of
 from leaps.studio.programs import start_of, title_of
 from leaps.studio.requests import METHODS, methods_for
+from leaps.tasks import featured
 
-OFFERED = {**PAPER_TASKS, **HARD}
-"""the tasks of Karel that are always listed; any other is listed if the studio is opened with it"""
 STEP_COST = 500
-"""steps of Karel, which are compiled, that take as long as one step of an environment"""
+"""compiled steps that take as long as one step of an environment in Python"""
+
+
+def offered() -> dict[str, Task]:
+    """Return the tasks that are always listed; another is listed if the studio is opened with it."""
+    return {name: task for tasks in featured().values() for name, task in tasks.items()}
 
 
 def step_cost(task: Task) -> int:
-    """What a step costs, in steps of Karel."""
-    return 1 if isinstance(task, KarelTask) else STEP_COST
+    """Return the cost of a step, in compiled steps."""
+    return 1 if task.domain.compiled else STEP_COST
 
 
 def privileged_names(task: Task) -> set[str]:
     """The perceptions that look into the environment, with their opposites; most tasks have none."""
     language = task.domain.language
-    hidden = set(getattr(task, "privileged", ()))
+    hidden = set(task.domain.privileged)
     senses = zip(language.perceptions, language.sense_of.tolist(), strict=True)
     return {name for name, sense in senses if language.senses[sense] in hidden}
 
@@ -61,7 +64,6 @@ def describe_tasks(tasks: Mapping[str, Task], own: Mapping[str, Task]) -> dict[s
 
 def describe_task(name: str, task: Task, group: str, language: int) -> dict[str, Any]:
     """Describe one task. language: its place in the list of languages."""
-    karel = isinstance(task, KarelTask)
     size = task.check_size(None)
     grid = isinstance(size, tuple)
     return {
@@ -77,7 +79,7 @@ def describe_task(name: str, task: Task, group: str, language: int) -> dict[str,
         "horizon": task.horizon(),
         "best": task.best if math.isfinite(task.best) else None,
         "unit": "world" if grid else "episode",
-        "drawn": karel,
+        "drawn": task.domain.extras.studio is not None,
         "mapped": task.domain.space is not None,
         "episodes": 100 if step_cost(task) == 1 else 20,
         "search": {"budget": 50_000, "worlds": None}
@@ -99,10 +101,11 @@ def describe_language(language: Language) -> dict[str, Any]:
 
 
 def group_of(name: str, task: Task) -> str:
-    """The heading that a task that ships is listed under."""
-    if not isinstance(task, KarelTask):
-        return "Environments"
-    return "Tasks of the paper" if name in PAPER_TASKS else "Harder tasks" if name in HARD else "Other tasks"
+    """Return the heading that a task of the package is listed under."""
+    for heading, tasks in featured().items():
+        if name in tasks:
+            return heading
+    return "Other tasks" if task.domain.compiled else "Environments"
 
 
 def kinds_beyond(language: Language, program: Program, base: Language) -> dict[str, str]:

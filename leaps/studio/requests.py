@@ -16,9 +16,7 @@ from leaps.base.user_code import what_is_wrong
 from leaps.domain import LIMIT, SHARE, Size, Task
 from leaps.dsl.language import Language
 from leaps.dsl.text import words
-from leaps.karel.tasks import KarelTask
-from leaps.karel.world import LANGUAGE, World
-from leaps.tasks import full_name, named, shipped
+from leaps.tasks import default_domain, full_name, named, shipped
 
 BODY = 64 * 1024
 """bytes of the longest request"""
@@ -27,7 +25,7 @@ CHARACTERS, TOKENS = 4000, 400
 SIDE = 100
 """cells along a side of the largest world"""
 ACTIONS = 10 * SIDE * SIDE
-"""of a rollout: what a task of Karel allows in the largest world"""
+"""maximum of a rollout: ten per cell of the largest world"""
 EPISODES = 1000
 SEEDS = 2**31
 WORLDS = 1_000_000
@@ -129,8 +127,9 @@ class Fields:
         return with_words(self.task(), *programs)
 
     def language(self, *programs: str) -> Language:
-        """Return the language of the task; Karel's if no task is given."""
-        return self.task_for(*programs).domain.language if self.has("task") else LANGUAGE
+        """Return the language of the task; the default domain's if no task is given."""
+        domain = self.task_for(*programs).domain if self.has("task") else default_domain()
+        return domain.language
 
     def full_task_name(self) -> str:
         """The task's name as another process can call it, which imports the file of one's own itself."""
@@ -165,8 +164,8 @@ class Fields:
             )
         return fitting(task, _sides(*value))
 
-    def world(self) -> World:
-        """A world drawn by hand."""
+    def drawing(self) -> tuple[list[str], tuple[int, int, int]]:
+        """Read a drawing of a world: its rows, and the agent's row, column and heading."""
         value = self.values.get("world")
         if not isinstance(value, dict):
             raise RequestError(f"world: expected rows and karel, found {reprlib.repr(value)}")
@@ -174,14 +173,11 @@ class Fields:
         rows = fields.texts("rows", SIDE)
         if (longest := max(map(len, rows))) > SIDE:
             raise RequestError(f"world: expected at most {SIDE} cells a row, found {longest}")
-        karel = fields.items("karel", 3)
-        if len(karel) != 3:
-            raise RequestError(f"karel: expected row, column and heading, found {reprlib.repr(karel)}")
-        row, column = (_integer(karel[i], "karel", 0, SIDE - 1) for i in range(2))
-        try:
-            return World.of(rows, row, column, _integer(karel[2], "heading", 0, 3))
-        except ValueError as error:
-            raise RequestError(f"world: {error}") from None
+        pose = fields.items("karel", 3)
+        if len(pose) != 3:
+            raise RequestError(f"karel: expected row, column and heading, found {reprlib.repr(pose)}")
+        row, column = (_integer(pose[i], "karel", 0, SIDE - 1) for i in range(2))
+        return rows, (row, column, _integer(pose[2], "heading", 0, 3))
 
 
 def _integer(value: Any, name: str, least: int, most: int) -> int:
@@ -239,7 +235,7 @@ def mistake(error: Exception, name: str, own: Mapping[str, str]) -> str | None:
     if plain in own:
         return what_is_wrong(error, own[plain])
     task = shipped().get(plain)
-    if task is None or isinstance(task, KarelTask):
+    if task is None or task.domain.compiled:
         return None
     # What an environment lacks, such as a package that it draws with.
     foreign = type(error).__module__.startswith("gymnasium")
@@ -260,15 +256,6 @@ def fitting(task: Task, size: Size) -> Size:
         raise RequestError(f"size: {error}") from None
     check_horizon(task, found, "size")
     return found
-
-
-def playable(world: World, task: KarelTask, seed: int) -> World:
-    """Make a drawn world playable, or say why the task can't be played there."""
-    fitting(task, world.size)
-    try:
-        return task.prepare(world, seed)
-    except ValueError as error:
-        raise RequestError(f"world: {error}") from None
 
 
 @dataclass(frozen=True)

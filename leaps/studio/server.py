@@ -20,12 +20,10 @@ from leaps import __version__
 from leaps.domain import LIMIT, SHARE, Task
 from leaps.dsl.text import to_indented
 from leaps.experiments.study import STUDY
-from leaps.karel.world import LANGUAGE
 from leaps.studio.completion import complete
 from leaps.studio.guard import Guard
-from leaps.studio.karel import SHOWN
 from leaps.studio.lanes import CHEAP, Lanes
-from leaps.studio.offer import OFFERED, describe_tasks, step_cost
+from leaps.studio.offer import describe_tasks, offered, step_cost
 from leaps.studio.pages import pages
 from leaps.studio.programs import start_of
 from leaps.studio.requests import (
@@ -45,12 +43,12 @@ from leaps.studio.requests import (
     read_json,
     read_search,
 )
-from leaps.studio.rollouts import Rollout, rollout_of, rollouts_of
+from leaps.studio.rollouts import SHOWN, Rollout, rollout_of, rollouts_of
 from leaps.studio.scoring import STEPS, Scoring
 from leaps.studio.searching import Searches, in_words
 from leaps.studio.spans import check, read
 from leaps.studio.tracing import Trace
-from leaps.tasks import named, plain_name
+from leaps.tasks import default_domain, named, plain_name
 
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
@@ -59,6 +57,8 @@ PATIENCE = 20.0
 """seconds in which a request's body must be here"""
 RETRY = 2
 """seconds after which it is worth asking again for a map that is not ready"""
+RECORDED_STEP = 50
+"""cost of recording a step, in compiled steps"""
 COSTLY = CHEAP + 1
 """of what is not counted in steps, but takes its time"""
 
@@ -87,9 +87,8 @@ class Start:
     def offered(self) -> dict[str, Task]:
         """The tasks that ship and that the page lists; the task to begin with is always among them."""
         plain = re.split(f"[{SHARE}{LIMIT}]", self.task)[0]
-        known: dict[str, Task] = dict(OFFERED)
-        also = {} if plain in known or plain in self.own else {plain: named(plain)}
-        return {**known, **also}
+        known = offered()
+        return known if plain in known or plain in self.own else {**known, plain: named(plain)}
 
 
 class Studio:
@@ -242,7 +241,7 @@ class Studio:
         count = fields.integer("count", 1, PICTURES)
         rollout = await self._run(fields, lambda: rollout_of(fields))
         if not isinstance(rollout, Trace):
-            raise RequestError("pictures: expected a task other than Karel's, whose worlds the page draws")
+            raise RequestError("pictures: expected a task whose worlds the page does not draw itself")
         # In one thread: the libraries that environments draw with don't share.
         return answer(await self._run(fields, lambda: encode(rollout.pictures(first, count)), COSTLY))
 
@@ -252,10 +251,10 @@ class Studio:
 
     async def place(self, request: Request) -> Response:
         texts = (await self._fields(request)).texts("programs", PLACED)
-        latent_map = self._need_map()
+        latent_map, language = self._need_map(), default_domain().language
         return answer(
             await self.lanes.run(
-                lambda: encode(latent_map.place([read(text, LANGUAGE).program for text in texts]))
+                lambda: encode(latent_map.place([read(text, language).program for text in texts]))
             )
         )
 
@@ -263,11 +262,11 @@ class Studio:
         fields = await self._fields(request)
         start, end = fields.text("from"), fields.text("to")
         steps = fields.integer("steps", 1, WALK)
-        latent_map = self._need_map()
+        latent_map, language = self._need_map(), default_domain().language
         return answer(
             await self.lanes.run(
                 lambda: encode(
-                    latent_map.walk(read(start, LANGUAGE).program, read(end, LANGUAGE).program, steps)
+                    latent_map.walk(read(start, language).program, read(end, language).program, steps)
                 )
             )
         )
@@ -332,10 +331,10 @@ def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]
 
 
 def cost_of(rollouts: list[Rollout]) -> int:
-    """What rollouts cost, in steps of Karel. A step that is recorded costs far more than one that is not."""
+    """Return the cost of recording rollouts, in compiled steps."""
+    costs = (step_cost(rollout.task) if rollout.task else 1 for rollout in rollouts)
     return sum(
-        rollout.length * (step_cost(rollout.task) if isinstance(rollout, Trace) else 50)
-        for rollout in rollouts
+        rollout.length * max(RECORDED_STEP, cost) for rollout, cost in zip(rollouts, costs, strict=True)
     )
 
 
