@@ -325,6 +325,22 @@ class Extras:
     """check recorded runs of another implementation: number of records, and those that disagree"""
 
 
+@runtime_checkable
+class GridTask(Protocol):
+    """A task in worlds of cells, which is listed with a picture."""
+
+    @property
+    def summary(self) -> str:
+        """What the program has to do, in a sentence."""
+
+    @property
+    def smallest(self) -> tuple[int, int]:
+        """Smallest height and width."""
+
+    @property
+    def resizable(self) -> bool: ...
+
+
 def size_text(size: Size) -> str:
     """Write a size as people do: 8x8."""
     return size if isinstance(size, str) else f"{size[0]}x{size[1]}"
