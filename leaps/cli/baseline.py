@@ -67,7 +67,7 @@ def baseline(
     size: SizeOption = None,
     origin: Annotated[
         Path | None,
-        typer.Option("--from", metavar="DIR", help="Folder of a training to start from; see below."),
+        typer.Option("--from", metavar="DIR", help="Folder of a training to start from; see above."),
     ] = None,
     change: Annotated[
         list[str] | None,
@@ -83,8 +83,8 @@ def baseline(
     """Train a baseline on a task, and evaluate it on worlds that it was not trained on.
 
     The hyperparameters are the paper's best for the task. The same command resumes an interrupted training.
-    With --from, drl-abs-t fine-tunes a policy of drl-abs from another task, viper imitates the policy in that
-    folder, and hrl and hrl-abs use the skills in that folder.
+    Some baselines start from another training, given with --from: drl-abs-t fine-tunes a policy of drl-abs
+    from another task. viper imitates a policy. hrl and hrl-abs may use skills of `leaps skills`.
 
       leaps baseline drl-abs --task maze --set entropy=0.01
       leaps run --policy out/drl-abs-maze-0 --task maze --size 100x100

@@ -35,6 +35,7 @@ from leaps.cli.app import (
     sizes_for,
 )
 from leaps.cli.programs import add_privileged, coloured
+from leaps.cli.space import SpaceOption
 from leaps.dsl.text import to_line
 from leaps.search.methods import METHODS
 from leaps.tasks import default_domain
@@ -45,10 +46,6 @@ if TYPE_CHECKING:
 AlsoOption = Annotated[
     str | None,
     typer.Option("--also", metavar="HxW,HxW", help="Other sizes of worlds at which the program must work."),
-]
-SpaceOption = Annotated[
-    str,
-    typer.Option("--space", help="Program space: leaps, p, pr, pl, or a file or folder of `leaps train`."),
 ]
 INTERRUPTED = 130
 

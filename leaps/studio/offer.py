@@ -1,4 +1,4 @@
-"""The tasks that the page lists, and the description of each: its language, its sizes, its pictures."""
+"""Describe tasks to the page: language, sizes, units, first program."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ def step_cost(task: Task) -> int:
 
 
 def privileged_names(task: Task) -> set[str]:
-    """The perceptions that look into the environment, with their opposites; most tasks have none."""
+    """Return the privileged perceptions of a task, with their opposites; most tasks have none."""
     language = task.domain.language
     hidden = set(task.domain.privileged)
     senses = zip(language.perceptions, language.sense_of.tolist(), strict=True)
@@ -35,7 +35,7 @@ def privileged_names(task: Task) -> set[str]:
 
 
 def privileged_of(task: Task, program: Program) -> list[str]:
-    """The privileged perceptions that a program uses, in the language's order."""
+    """List the privileged perceptions that a program uses, in the language's order."""
     hidden = privileged_names(task)
     asked = {one.condition.perception for one in walk(program) if isinstance(one, While | If | IfElse)}
     return [name for name in task.domain.language.perceptions if name in hidden & asked]
@@ -44,7 +44,7 @@ def privileged_of(task: Task, program: Program) -> list[str]:
 def describe_tasks(tasks: Mapping[str, Task], own: Mapping[str, Task]) -> dict[str, Any]:
     """Describe the tasks that the page lists, and their languages.
 
-    tasks: those that ship. own: those that the command line named.
+    tasks: tasks of the package. own: user tasks from the command line.
     """
     languages: list[Language] = []
 
@@ -63,7 +63,7 @@ def describe_tasks(tasks: Mapping[str, Task], own: Mapping[str, Task]) -> dict[s
 
 
 def describe_task(name: str, task: Task, group: str, language: int) -> dict[str, Any]:
-    """Describe one task. language: its place in the list of languages."""
+    """Describe one task. language: its index in the list of languages."""
     size = task.check_size(None)
     grid = isinstance(size, tuple)
     return {
@@ -109,13 +109,13 @@ def group_of(name: str, task: Task) -> str:
 
 
 def kinds_beyond(language: Language, program: Program, base: Language) -> dict[str, str]:
-    """The words of a program that are not in the language as the page knows it, each with its kind."""
+    """Return the words of a program that are not in the base language, each with its kind."""
     kinds = kinds_of(language)
     return {word: kinds[word] for word in tokens_of(program) if word not in base.ids}
 
 
 def summary_of(task: Task) -> str:
-    """What is to be done, in a sentence; or what the task has, if it doesn't say."""
+    """Return the task's summary, or a sentence about its language."""
     if summary := getattr(task, "summary", ""):
         return str(summary)
     language = task.domain.language
