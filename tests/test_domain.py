@@ -3,11 +3,12 @@
 import pytest
 
 from leaps.analysis.repair import repair
-from leaps.domain import Task, read_size, size_text
+from leaps.domain import Extras, GridTask, Task, read_size, size_text
 from leaps.dsl.text import ProgramError, parse
 from leaps.evaluate import evaluate
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.solve import Run, SolveConfig, solve, work
+from leaps.tasks import get
 from tests.hoover import HOOVER, CleanCorridor
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
@@ -92,3 +93,14 @@ def test_a_program_of_another_domain_is_pointed_at_where_it_is_wrong() -> None:
     with pytest.raises(ProgramError, match="token 3: 'move' is not a token of this language"):
         repair("DEF run m( move m)", CORRIDOR)
     assert HOOVER.compile(HOOVER.language.encode(["DEF", "run", "m("])[None]).entry[0] == -1
+
+
+def test_most_domains_have_no_extras() -> None:
+    assert HOOVER.extras == Extras()
+    assert not HOOVER.compiled
+    assert KAREL.extras.conform is not None
+
+
+def test_only_tasks_in_worlds_of_cells_have_a_picture() -> None:
+    assert isinstance(get("maze"), GridTask)
+    assert not isinstance(CORRIDOR, GridTask)

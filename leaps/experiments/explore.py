@@ -15,11 +15,17 @@ from leaps.embedding.model import ProgramSpace
 from leaps.embedding.space import Space
 from leaps.embedding.train import TrainConfig
 from leaps.embedding.weights import save_weights
-from leaps.karel.dataset import CONDITIONS, Dataset
+from leaps.karel.dataset import CONDITIONS, DataConfig, Dataset, unique_programs
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.cem import CEMConfig
 from leaps.search.reconstruct import PAPER_RECONSTRUCTION, PLUS, TEST_PROGRAMS, reconstruct
+
+
+def training_programs(space: Space) -> NDArray[np.uint8]:
+    """Generate the programs [n, length] that a space was trained on."""
+    config = DataConfig(**space.about["data"])
+    return unique_programs(config)[: config.bounds[0]]
 
 
 def line_between(space: Space, start: str, end: str, steps: int) -> NDArray[np.float32]:

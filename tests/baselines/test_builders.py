@@ -7,7 +7,7 @@ import pytest
 
 from leaps.base.settings import changed
 from leaps.baselines import hrl, naive, ppo, train, viper
-from leaps.baselines.builders import PROGRAM_FILE
+from leaps.baselines.builders import PROGRAM_FILE, plain_name
 from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.hrl import HRLConfig
 from leaps.baselines.methods import BASELINES, Options, build_trainer
@@ -168,3 +168,11 @@ def test_the_wrong_origin_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=said):
             build_trainer(BaselineConfig(method, "maze"), Options(origin=tmp_path / origin))
+
+
+def test_a_training_is_named_after_its_task_or_test() -> None:
+    assert plain_name("maze~100") == "maze~100"
+    assert plain_name("WHILE") == "WHILE"
+    corridor = Path(__file__).parents[1] / "gym" / "corridor.py"
+    with pytest.raises(ValueError, match="expected a task of karel, found one of corridor"):
+        plain_name(f"{corridor}:CORRIDOR")

@@ -152,7 +152,7 @@ def test_quick_results_are_left_out_and_said(leaps: Leaps, store: Store, tmp_pat
     before = files(tmp_path)
     keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.123)
     done = leaps("report")
-    assert "results left out, of quick runs or that other trainings started from: 1" in done.out
+    assert "results left out (quick runs, or trainings that others started from): 1" in done.out
     assert files(tmp_path) == before
 
 
