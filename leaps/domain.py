@@ -19,7 +19,7 @@ from leaps.dsl.interpreter import Outcome as Outcome
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
-from leaps.dsl.text import parse, words
+from leaps.dsl.text import parse, read, words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -58,18 +58,8 @@ class Domain:
         return [name for name in self.privileged if name in asked]
 
     def read(self, program: str | Program) -> NDArray[np.uint8]:
-        """[length] token ids of a text or a tree, quickly. Whether a text is a program the compiler says."""
-        language = self.language
-        if isinstance(program, Program):
-            return language.encode(tokens_of(program))
-        ids = language.ids
-        try:
-            tokens = np.array([ids[word] for word in program.split()], np.uint8)
-        except KeyError:  # a comment, or a mistake: the parser knows
-            tokens = None
-        if tokens is None or language.pad in tokens:
-            return language.encode(tokens_of(parse(program, language)))
-        return tokens
+        """[length] token ids of a text or a tree; see `leaps.dsl.text.read`."""
+        return read(program, self.language)
 
     def parse(self, text: str) -> Program:
         """Read a text into a tree, or say where it is wrong."""

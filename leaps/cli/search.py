@@ -316,12 +316,13 @@ def imitate(
     what two programs do is the same, from 0 to 1.
     """
     from leaps.embedding.space import Space
+    from leaps.karel.dataset import in_worlds, worlds_for
     from leaps.search.reconstruct import PLUS, reconstruct
     from leaps.search.search import VALID_BONUS
 
     program = to_line(read_program(file, expression))
-    loaded = Space.load(space)
-    found = reconstruct(loaded, program, PLUS, seed, iterations)
+    loaded = Space.load(space, language=LANGUAGE)
+    found = reconstruct(loaded, program, in_worlds(worlds_for(program, seed)), PLUS, seed, iterations)
     text = loaded.text(found.program)
     if json_:
         print_json(

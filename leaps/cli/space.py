@@ -352,10 +352,10 @@ def smoothness(
     The paper's Table 2: the mean R_mat of each program and its ten nearest neighbours. All variants and
     splits, if none are named: some minutes.
     """
+    from leaps.base.splits import SPLITS
     from leaps.embedding.space import Space
     from leaps.embedding.train import VARIANTS
     from leaps.experiments.explore import smoothness as measure
-    from leaps.karel.dataset import SPLITS
 
     dataset = load_data(data)
     splits = split or list(SPLITS)
