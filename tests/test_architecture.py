@@ -103,3 +103,10 @@ def test_the_command_line_does_without_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_program_space_and_every_search_import_no_domain() -> None:
+    files = [file for folder in ("embedding", "search") for file in (PACKAGE / folder).rglob("*.py")]
+    assert len(files) > 20
+    for file in files:
+        assert not any(part_of(module) in ("karel", "gym", "minigrid") for module in imports_of(file)), file

@@ -74,7 +74,9 @@ def solve(
     space: Annotated[
         str | None,
         typer.Option(
-            "--space", help="A program space: leaps (the default), p, pr or pl, or a file of weights."
+            "--space",
+            help="Program space: leaps (Karel's default), p, pr or pl, a file of weights, or a folder of "
+            "`leaps train`. A task with numeric perceptions keeps the constants of the space.",
         ),
     ] = None,
     to: Annotated[

@@ -17,7 +17,7 @@ from leaps.dsl.text import read
 from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import Coordinates
 from leaps.embedding.train import VARIANTS
-from leaps.embedding.weights import check_language, language_of, load_weights
+from leaps.embedding.weights import check_language, load_weights
 
 SHIPPED = Path(__file__).parent / "trained"
 """the weights that come with the package, one file per variant"""
@@ -47,11 +47,6 @@ def find_weights(name: str | Path) -> Path:
             "or a folder of `leaps train`"
         )
     return file
-
-
-def language_of_space(name: str | Path) -> Language:
-    """Return the language of a space's programs, without loading its weights."""
-    return language_of(find_weights(name))
 
 
 class Space:
