@@ -10,7 +10,7 @@ import pytest
 
 from leaps.domain import NO_ACTION, Outcome, Task
 from leaps.dsl.language import Language
-from leaps.embedding import dataset as module
+from leaps.dsl.syntax import Condition
 from leaps.embedding.dataset import DATA_FILE, TaskData, TaskDataConfig, make_task_data
 from leaps.embedding.losses import likeness_to
 from leaps.karel.dataset import Dataset
@@ -78,7 +78,7 @@ def test_the_interpreter_sees_what_was_observed_on_the_way(name: str) -> None:
 
 
 def look(stage: Any, senses: tuple[str, ...]) -> list[int]:
-    bits = [stage.holds(module.Condition(name)) for name in senses]
+    bits = [stage.holds(Condition(name)) for name in senses]
     return [int(byte) for byte in np.packbits(bits)]
 
 
