@@ -20,7 +20,7 @@ from leaps.dsl.interpreter import Outcome as Outcome
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
-from leaps.dsl.text import parse, words
+from leaps.dsl.text import parse, read, words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -67,18 +67,8 @@ class Domain:
         return [name for name in self.privileged if name in asked]
 
     def read(self, program: str | Program) -> NDArray[np.uint8]:
-        """Return the token ids [length] of a text or a tree; only the compiler checks the syntax."""
-        language = self.language
-        if isinstance(program, Program):
-            return language.encode(tokens_of(program))
-        ids = language.ids
-        try:
-            tokens = np.array([ids[word] for word in program.split()], np.uint8)
-        except KeyError:  # a comment, or a mistake: the parser knows
-            tokens = None
-        if tokens is None or language.pad in tokens:
-            return language.encode(tokens_of(parse(program, language)))
-        return tokens
+        """Return the token ids [length] of a text or a tree; see `leaps.dsl.text.read`."""
+        return read(program, self.language)
 
     def parse(self, text: str) -> Program:
         """Parse a text into a tree; the error points at what is wrong."""
@@ -317,12 +307,27 @@ class Disagreement(NamedTuple):
 
 
 @dataclass(frozen=True)
+class RandomWorlds:
+    """What a domain does in random worlds of its own, instead of a task's initial states."""
+
+    settings: Callable[..., Any]
+    """a dataclass of what a data set is made of, with `programs` and `seed`"""
+    make_data: Callable[[Any, Callable[[int], object]], Any]
+    """(settings, called with the number of programs so far) → the data set of a program space"""
+    read_data: Callable[[Path], Any]
+    """read a data set from its folder"""
+    runner: Callable[[str, int], Callable[[NDArray[np.uint8]], Rollouts]]
+    """(program, seed) → run token ids [n, length] in worlds that show all the program does"""
+
+
+@dataclass(frozen=True)
 class Extras:
     """Features that only some domains have; None where a domain lacks one."""
 
     studio: StudioSupport | None = None
     conform: Callable[[Path], tuple[int, list[Disagreement]]] | None = None
     """check recorded runs of another implementation: number of records, and those that disagree"""
+    random_worlds: RandomWorlds | None = None
 
 
 @runtime_checkable

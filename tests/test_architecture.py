@@ -34,19 +34,6 @@ DOMAINS = {"karel", "gym"}
 IMPORT_A_DOMAIN = {
     # `import leaps` registers Karel's Gymnasium environments, and offers the classes of `leaps.gym` by name.
     "__init__.py",
-    # The program space and its data set are Karel's for now.
-    "cli/app.py",
-    "cli/space.py",
-    "embedding/batches.py",
-    "embedding/behaviour.py",
-    "embedding/fast_decoder.py",
-    "embedding/judge.py",
-    "embedding/losses.py",
-    "embedding/model.py",
-    "embedding/space.py",
-    "embedding/train.py",
-    "embedding/weights.py",
-    "search/reconstruct.py",
 }
 
 # Modules of the search that import torch or what learns a program space.
@@ -55,6 +42,8 @@ IMPORT_THE_EMBEDDING = {
     "methods.py",
     # Program reconstruction compares behaviour in a space's worlds.
     "reconstruct.py",
+    # Reads which language a file's weights are for, before it loads them.
+    "run.py",
 }
 
 

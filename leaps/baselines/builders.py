@@ -25,8 +25,9 @@ from leaps.baselines.viper import VIPERConfig, VIPERTrainer
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_indented, to_line
 from leaps.evaluate import ExpectedReturn, evaluate
+from leaps.karel.dataset import WALL_DENSITY, worlds_for
 from leaps.karel.world import LANGUAGE
-from leaps.search.reconstruct import TEST_PROGRAMS, WALL_DENSITY, worlds_for
+from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import get
 
 PROGRAM_FILE = "program.karel"

@@ -20,8 +20,7 @@ from leaps.dsl.syntax import Program
 from leaps.tasks import default_domain
 
 if TYPE_CHECKING:
-    from leaps.domain import Task
-    from leaps.karel.dataset import Dataset
+    from leaps.domain import RandomWorlds, Task
 
 app = typer.Typer(
     help="Programs as policies: short, readable programs that solve tasks.",
@@ -154,10 +153,16 @@ def sizes_for(task: "Task", text: str | None, option: str) -> tuple[Any, ...]:
     return tuple(size_for(task, each.strip(), option) for each in (text.split(",") if text else ()))
 
 
-def load_data(folder: Path) -> "Dataset":
-    from leaps.karel.dataset import Dataset
+def random_worlds() -> "RandomWorlds":
+    """Return what the default domain does in random worlds."""
+    found = default_domain().extras.random_worlds
+    assert found is not None
+    return found
 
-    return Dataset.load(folder)
+
+def load_data(folder: Path) -> Any:
+    """Read a data set of the default domain's random worlds."""
+    return random_worlds().read_data(folder)
 
 
 def check_device(device: str) -> None:

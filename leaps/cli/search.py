@@ -30,6 +30,7 @@ from leaps.cli.app import (
     err,
     out,
     print_json,
+    random_worlds,
     read_program,
     size_for,
     sizes_for,
@@ -71,7 +72,11 @@ def solve(
     ] = 45,
     space: Annotated[
         str | None,
-        typer.Option("--space", help="Program space: leaps (default), p, pr, pl, or a file of weights."),
+        typer.Option(
+            "--space",
+            help="Program space: leaps (Karel's default), p, pr or pl, a file of weights, or a folder of "
+            "`leaps train`. A task with numeric perceptions keeps the constants of the space.",
+        ),
     ] = None,
     to: Annotated[
         Path | None,
@@ -314,8 +319,9 @@ def imitate(
     from leaps.search.search import VALID_BONUS
 
     program = to_line(read_program(file, expression))
-    loaded = Space.load(space)
-    found = reconstruct(loaded, program, PLUS, seed, iterations)
+    loaded = Space.load(space, language=default_domain().language)
+    runner = random_worlds().runner(program, seed)
+    found = reconstruct(loaded, program, runner, PLUS, seed, iterations)
     text = loaded.text(found.program)
     if json_:
         print_json(

@@ -18,8 +18,9 @@ from leaps.baselines.train import BaselineConfig, Training
 from leaps.baselines.viper import VIPERConfig
 from leaps.dsl.text import parse, to_line
 from leaps.evaluate import UNSEEN_SEEDS, evaluate
+from leaps.karel.dataset import worlds_for
 from leaps.karel.world import LANGUAGE
-from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
+from leaps.search.reconstruct import TEST_PROGRAMS
 
 FEW = 5
 """worlds that these trainings are judged on"""

@@ -17,9 +17,9 @@ from PIL import Image
 from leaps.base import parallel
 from leaps.cli.search import LiveView
 from leaps.dsl.text import parse, to_indented
-from leaps.embedding.behaviour import r_mat
 from leaps.evaluate import evaluate
 from leaps.experiments.backends import Failure, Local
+from leaps.experiments.explore import r_mat
 from leaps.karel.world import KAREL, LANGUAGE, random_worlds
 from leaps.search.methods import METHODS
 from tests.cli.harness import Done, Leaps, assert_refused
