@@ -28,7 +28,8 @@ HEADER = """\
 
 Every command prints this help with `--help`. With `--json` it prints one JSON object to standard output and
 nothing else. Errors go to standard error.
-
+"""
+EXIT_CODES = """\
 | exit code | meaning |
 | --- | --- |
 | 0 | success |
@@ -44,7 +45,7 @@ def commands_page() -> str:
     assert isinstance(group, TyperGroup)
     context = typer.Context(group, info_name="leaps")
     left = dict.fromkeys(group.list_commands(context))
-    parts = [HEADER]
+    parts: list[str] = []
     index: list[str] = []
     for purpose, names in (*PURPOSES.items(), (OTHERS, ())):
         present = [name for name in names if name in left] if names else list(left)
@@ -56,7 +57,8 @@ def commands_page() -> str:
             command = group.get_command(context, name)
             assert isinstance(command, TyperCommand)
             parts.append(command_section(command, context))
-    parts.insert(1, "\n".join(["| purpose | commands |", "| --- | --- |", *index]) + "\n")
+    parts.insert(0, HEADER + "\n".join(["", "| purpose | commands |", "| --- | --- |", *index, ""]))
+    parts.insert(1, EXIT_CODES)
     return "\n".join(parts)
 
 
