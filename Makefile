@@ -52,7 +52,7 @@ report: $(DEV)
 
 docs: $(DOCS)
 	$(BIN)/python -m docs_tools
-	$(BIN)/zensical build --strict --clean
+	$(BIN)/python -m zensical build --strict --clean
 	@echo "To read it: $(BIN)/python -m http.server --directory out/site"
 
 format: $(DEV)

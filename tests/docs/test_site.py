@@ -1,5 +1,7 @@
 """The documentation site: complete navigation, a strict build, and an up-to-date page of commands."""
 
+import doctest
+import importlib
 import importlib.util
 import os
 import re
@@ -67,6 +69,15 @@ def test_marks_in_help_texts_are_not_markup() -> None:
 
 def test_indented_lines_of_help_become_code() -> None:
     assert description("Solve.\n\n  leaps solve maze\n") == ["Solve.", "", "```", "leaps solve maze", "```"]
+
+
+@pytest.mark.parametrize("module", ["docs_tools.commands", "docs_tools.doctests"])
+def test_examples_in_docstrings_hold(module: str) -> None:
+    if module == "docs_tools.doctests":
+        pytest.importorskip("griffe", reason="needs the extra `docs`")
+    result = doctest.testmod(importlib.import_module(module))
+    assert result.attempted
+    assert not result.failed
 
 
 def test_links_out_of_docs_lead_to_pages_of_the_site(tmp_path: Path) -> None:
