@@ -29,6 +29,8 @@ HEADER = """\
 Every command prints this help with `--help`. With `--json` it prints one JSON object to standard output and
 nothing else. Errors go to standard error.
 """
+EXAMPLES = "<!-- not run: examples of a help text -->"
+"""stands before examples, for tests that run the blocks of documents"""
 EXIT_CODES = """\
 | exit code | meaning |
 | --- | --- |
@@ -66,7 +68,7 @@ def command_section(command: TyperCommand, parent: typer.Context) -> str:
     """Return the section of one command: usage, description, arguments and options."""
     context = typer.Context(command, parent=parent, info_name=command.name)
     usage = plain_names(" ".join(command.collect_usage_pieces(context)))
-    lines = [f"## leaps {command.name}", "", "```", f"leaps {command.name} {usage}", "```", ""]
+    lines = [f"## leaps {command.name}", "", "```text", f"leaps {command.name} {usage}", "```", ""]
     lines += [*description(command.help or ""), ""]
     rows = [parameter_row(*record) for record in parameters(command, context)]
     if rows:
@@ -147,7 +149,7 @@ def description(help_text: str) -> list[str]:
     lines: list[str] = []
     for paragraph in re.split(r"\n\s*\n", help_text.strip("\n")):
         if all(line.startswith("  ") for line in paragraph.splitlines()):
-            body = ["```", *(line.removeprefix("  ") for line in paragraph.splitlines()), "```"]
+            body = [EXAMPLES, "```", *(line.removeprefix("  ") for line in paragraph.splitlines()), "```"]
         else:
             body = markdown(paragraph).splitlines()
         lines += [*body, ""]

@@ -52,7 +52,7 @@ class Space:
 
     @staticmethod
     def load(name: str | Path = "leaps", raw: bool = False) -> "Space":
-        """Load a space of the package (leaps, p, pr, pl), a file of weights, or a folder of `leaps train`."""
+        """Load a space of the package (leaps, p, pr, pl) or a file of weights."""
         file = Path(name)
         if str(name) in shipped_spaces():
             file = SHIPPED / f"{name}.safetensors"

@@ -16,7 +16,7 @@ import pytest
 
 import leaps
 from docs_tools.assemble import ROOT_PAGES, SOURCES, assemble
-from docs_tools.commands import COMMANDS, commands_page, description, parameter_row
+from docs_tools.commands import COMMANDS, EXAMPLES, commands_page, description, parameter_row
 
 ROOT = Path(__file__).parents[2]
 CONFIG: dict[str, Any] = tomllib.loads((ROOT / "zensical.toml").read_text())["project"]
@@ -68,7 +68,9 @@ def test_marks_in_help_texts_are_not_markup() -> None:
 
 
 def test_indented_lines_of_help_become_code() -> None:
-    assert description("Solve.\n\n  leaps solve maze\n") == ["Solve.", "", "```", "leaps solve maze", "```"]
+    assert description("Solve.\n\n  leaps solve maze\n") == [
+        *("Solve.", "", EXAMPLES, "```", "leaps solve maze", "```")
+    ]
 
 
 @pytest.mark.parametrize("module", ["docs_tools.commands", "docs_tools.doctests"])
