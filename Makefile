@@ -5,6 +5,7 @@
 #   make test-browser   the studio in a real browser; installs Debian's chromium if there is none
 #   make bench    speed, as a table of ratios
 #   make report   the documents that are made from the stored results
+#   make docs     the documentation site, in out/site
 #   make format   let ruff tidy the code
 #   make studio-page         build the page of `leaps studio` from web/ (needs Node.js; users don't)
 #   make studio-page-check   build it elsewhere, and compare with what is shipped, byte for byte
@@ -15,11 +16,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
+DOCS   := $(VENV)/.installed-docs
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
 TASK ?= maze
 
-.PHONY: solve test test-browser lint bench report format clean studio-page studio-page-check
+.PHONY: solve test test-browser lint bench report docs format clean studio-page studio-page-check
 .DEFAULT_GOAL := solve
 
 solve: $(STAMP)
@@ -48,6 +50,11 @@ bench: $(DEV)
 report: $(DEV)
 	$(BIN)/leaps report --readme README.md
 
+docs: $(DOCS)
+	$(BIN)/python -m docs_tools
+	$(BIN)/python -m zensical build --strict --clean
+	@echo "To read it: $(BIN)/python -m http.server --directory out/site"
+
 format: $(DEV)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -65,7 +72,7 @@ web/node_modules: web/package.json web/package-lock.json
 	@touch $@
 
 clean:
-	rm -rf $(VENV) out build dist web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) out build dist web/node_modules .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -81,4 +88,9 @@ $(STAMP): $(BIN)/python pyproject.toml constraints.txt
 $(DEV): $(STAMP)
 	@echo "Installing the tools for development ..."
 	@$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+$(DOCS): $(STAMP)
+	@echo "Installing the tools for the documentation site ..."
+	@$(INSTALL) --editable '.[docs]'
 	@touch $@

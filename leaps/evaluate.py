@@ -92,11 +92,23 @@ def evaluate(
     first: int = 0,
     prefer_exact: bool = False,
 ) -> Evaluation:
-    """Run programs on fresh worlds of a task.
+    """Run programs on fresh worlds of a task, and score them.
 
-    prefer_exact: run them in all initial states instead, if the task lists them (`seed` and `episodes` then
-    don't matter).
+    Args:
+        programs: A program as text or tree, a list of programs, or token ids [programs, length].
+        task: A name of `leaps tasks`, or a task of your own: the object or `"FILE.py:NAME"`.
+        episodes: Number of worlds to draw. Every program runs in all of them.
+        seed: Seed of the worlds. The same seed gives the same worlds.
+        size: Height and width of the worlds, walls included, or a variant's name. Default: the task's own.
+        horizon: Maximum number of actions of a rollout. Default: the task's own.
+        first: Number of the first world to draw.
+        prefer_exact: Run in all initial states instead, if the task lists them. The mean return is then
+            exact, and `episodes` and `seed` have no effect.
 
+    Returns:
+        Returns and rollouts, as arrays [programs, episodes].
+
+    >>> from leaps.evaluate import evaluate
     >>> program = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
     >>> float(evaluate(program, "top-off", episodes=1000).mean_return[0])
     1.0

@@ -83,7 +83,17 @@ def words(source: str) -> Iterator[Word]:
 
 
 def parse(source: str, language: Language) -> Program:
-    """Read a program, or raise a `ProgramError` that points at the first thing wrong.
+    """Read a program from text, on one line or indented.
+
+    Args:
+        source: The text. White space and line breaks do not matter, and `#` starts a comment.
+        language: The actions and perceptions of a domain, such as `leaps.karel.world.LANGUAGE`.
+
+    Returns:
+        The program as a tree.
+
+    Raises:
+        ProgramError: The text is not a program. The message points at the first mistake.
 
     >>> from leaps.karel.world import LANGUAGE
     >>> parse("DEF run m( move WHILE m)", LANGUAGE)

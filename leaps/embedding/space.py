@@ -50,10 +50,17 @@ def find_weights(name: str | Path) -> Path:
 
 
 class Space:
-    """A program space on the CPU. Nothing changes it, so that several searches can use it at once.
+    """A learned program space on the CPU: encode programs as points, and decode points to programs.
 
-    raw: points are the network's own latents, as in the paper, instead of whitened coordinates
-    (`Coordinates`).
+    Nothing changes a space, so several searches can use it at once. With `raw`, points are the network's own
+    latents, as in the paper, instead of whitened coordinates (`Coordinates`).
+
+    >>> space = Space.load("leaps")
+    >>> points = space.encode(["DEF run m( move turnLeft m)"])
+    >>> points.shape
+    (1, 256)
+    >>> space.text(space.decode(points)[0])
+    'DEF run m( move turnLeft m)'
     """
 
     def __init__(self, file: Path, raw: bool = False) -> None:

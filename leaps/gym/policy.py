@@ -25,6 +25,13 @@ class ProgramPolicy:
 
     `reset` and `act` run one episode. `predict` has the semantics of stable-baselines3, so that its
     `evaluate_policy`, and whatever else takes a trained model, takes a program.
+
+    >>> import leaps.tasks
+    >>> task = leaps.tasks.get("CartPole-v1")
+    >>> program = "DEF run m( IFELSE c( angle>0 c) i( pushRight i) ELSE e( pushLeft e) m)"
+    >>> policy = leaps.ProgramPolicy(program, task)
+    >>> policy.act([0.0, 0.0, 0.1, 0.0]), policy.reasons
+    (1, {'angle>0': True})
     """
 
     def __init__(self, program: str | Program, task: GymTask, environment: Any = None) -> None:

@@ -20,7 +20,7 @@ UNSEEN_ELSEWHERE = 100
 
 @dataclass(frozen=True)
 class Solution:
-    """What a search found."""
+    """The result of a search: the program, its return on held-out worlds, and what the search cost."""
 
     config: SolveConfig
     task: Task = field(repr=False)

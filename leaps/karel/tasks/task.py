@@ -100,7 +100,10 @@ class Sampler(NamedTuple):
 
 @dataclass(frozen=True)
 class KarelTask:
-    """One task. The functions are called in the order of the fields."""
+    """A task in Karel's world, made of plain functions; `docs/tasks.md` shows how to write one.
+
+    The functions are called in the order of the fields.
+    """
 
     name: str
     summary: str
