@@ -2,6 +2,7 @@
 
 import linecache
 import sys
+import sysconfig
 import traceback
 from functools import cache
 from hashlib import sha256
@@ -11,6 +12,11 @@ from types import ModuleType
 from typing import Any
 
 ENDING = ".py"
+INSTALLED = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    str(Path(__file__).parents[1]),
+)
+"""folders of code that no user has written"""
 _IMPORTING = RLock()
 """of two threads that want the same file one imports it, and both get the same objects"""
 
@@ -132,3 +138,10 @@ def lines_of(error: BaseException, file: str) -> list[int | None]:
     if isinstance(error, SyntaxError) and error.filename == file:
         lines.append(error.lineno)
     return lines
+
+
+def raised_at(error: BaseException) -> str:
+    """Where in a user's own file an error was raised: " (file, line n)"; empty if it was in none."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the package's
+    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
+    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""

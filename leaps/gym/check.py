@@ -23,9 +23,10 @@ from gymnasium.utils.passive_env_checker import (
     env_step_passive_checker,
 )
 
+from leaps.base.user_code import raised_at
 from leaps.dsl.language import FIXED_TOKENS
 from leaps.gym.record import Moment, difference, record
-from leaps.gym.scene import GymScene, raised_at, shown
+from leaps.gym.scene import GymScene, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,17 +1,15 @@
 """One environment, played an action at a time: the only place that resets and steps it."""
 
 import inspect
-import sysconfig
-import traceback
 from collections.abc import Callable
 from copy import copy
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import gymnasium
 import numpy as np
 
+from leaps.base.user_code import raised_at
 from leaps.dsl.interpreter import Outcome
 from leaps.dsl.syntax import Condition
 
@@ -21,11 +19,6 @@ if TYPE_CHECKING:
     from leaps.gym.resets import Resets
     from leaps.gym.task import GymTask
 
-INSTALLED = (
-    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
-    str(Path(__file__).parents[1]),
-)
-"""folders of code that is nobody's own"""
 SHORT = 80
 """letters of a value that a message quotes at most"""
 
@@ -227,13 +220,6 @@ def label(task: "GymTask", function: Any) -> str:
     if (code := getattr(inspect.unwrap(inner), "__code__", None)) is not None:
         where = f" ({code.co_filename}, line {code.co_firstlineno})"
     return f"{task.name}: {known.get(id(function), 'function')}{where}"
-
-
-def raised_at(error: BaseException) -> str:
-    """Where in somebody's own file an error was raised: " (file, line n)"; nothing if it was in none."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is ours
-    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
-    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
 
 
 def shown(value: Any) -> str:

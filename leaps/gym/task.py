@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from leaps.base import parallel
 from leaps.base.files import write_atomically
 from leaps.base.randomness import scramble
+from leaps.base.user_code import raised_at
 from leaps.domain import (
     LIMIT,
     SHARE,
@@ -35,7 +36,7 @@ from leaps.domain import (
 from leaps.dsl.compiler import Compiled
 from leaps.dsl.interpreter import Course
 from leaps.dsl.language import MOST_SENSES, Language
-from leaps.dsl.sample import ProgramDistribution
+from leaps.dsl.sample import DECISIVE, ProgramDistribution
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
 from leaps.gym.check import check_environment, check_fields
@@ -54,21 +55,11 @@ from leaps.gym.constants import (
 from leaps.gym.memory import Remembering
 from leaps.gym.play import Asked, Played, play_all, walk
 from leaps.gym.resets import Resets
-from leaps.gym.scene import Episode, GymScene, raised_at
+from leaps.gym.scene import Episode, GymScene
 from leaps.gym.workers import NotSentError, check_elsewhere, play_shared
 
 SEEDS = 2**31
 """that an environment is reset with: 0 to SEEDS - 1"""
-SHARES: dict[str, Any] = {
-    "while_": 0.12,
-    "repeat": 0.02,
-    "sequence": 0.44,
-    "action": 0.2,
-    "if_": 0.1,
-    "if_else": 0.12,
-    "negation": 0.5,
-}
-"""of random programs: more decisions than the paper's for Karel, and a perception may as well hold as not"""
 WORTH_SHARING = 32
 """episodes from which on a batch is handed to other processes"""
 
@@ -219,7 +210,7 @@ class GymTask:
         even = ProgramDistribution(
             actions=tuple(np.full(len(self.actions), 1 / len(self.actions))),
             perceptions=tuple(perceptions / perceptions.sum()),
-            **SHARES,
+            **DECISIVE,
         )
         return Domain(self.name, language, even, privileged=tuple(self.privileged))
 
