@@ -55,7 +55,7 @@ def sample(rng: np.random.Generator, size: tuple[int, int]) -> World:
 
 def value(world: World, start: World) -> float:
     """What a state is worth: the fraction of the people who are down."""
-    return 1.0 - (world.cells.sum() + world.numbers[INSIDE]) / start.cells.sum()
+    return float(1.0 - (world.cells.sum() + world.numbers[INSIDE]) / start.cells.sum())
 
 
 def draw(world: World) -> str:

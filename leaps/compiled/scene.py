@@ -125,7 +125,8 @@ class CompiledScene:
         """Call a function of the task; report an error that it raises with its place."""
         function: Callable[..., Any] = python_of(getattr(self.task, name))
         try:
-            with np.errstate(over="raise"):  # compiled, a number does not wrap around where this one would
+            # Compiled numbers do not wrap around where these would. What is not finite is refused later.
+            with np.errstate(over="raise", divide="ignore", invalid="ignore"):
                 return function(*arguments)
         except Exception as error:
             hint = OVERFLOW_HINT if isinstance(error, FloatingPointError | OverflowError) else ""
@@ -142,5 +143,5 @@ class CompiledScene:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = f"{float(value):g}" if isinstance(value, Real) else repr(value)
     return text if len(text) <= SHORT else f"{text[:SHORT]} …"

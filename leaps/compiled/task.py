@@ -440,7 +440,8 @@ class CompiledTask:
         self, returns: NDArray[np.float64], compiled: Compiled, worlds: Worlds, horizon: int
     ) -> None:
         """Refuse what no state can be worth."""
-        if not returns.size or (returns.min() > -np.inf and returns.max() <= self.most):  # not so for NaN
+        lowest, highest = returns.min(initial=0), returns.max(initial=-np.inf)
+        if lowest > -np.inf and highest <= self.most and highest < np.inf:  # not so for NaN
             return
         wrong = ~np.isfinite(returns) | (returns > self.most)
         program, number = np.argwhere(wrong)[0].tolist()

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from leaps.compiled.task import CompiledTask
 from leaps.domain import Task
 from leaps.dsl.language import Language
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
@@ -15,12 +16,12 @@ from leaps.studio.requests import METHODS, methods_for
 OFFERED = {**PAPER_TASKS, **HARD}
 """the tasks of Karel that are always listed; any other is listed if the studio is opened with it"""
 STEP_COST = 500
-"""steps of Karel, which are compiled, that take as long as one step of an environment"""
+"""steps of Karel, or of another compiled task, that take as long as one step of an environment"""
 
 
 def step_cost(task: Task) -> int:
     """What a step costs, in steps of Karel."""
-    return 1 if isinstance(task, KarelTask) else STEP_COST
+    return 1 if isinstance(task, KarelTask | CompiledTask) else STEP_COST
 
 
 def privileged_names(task: Task) -> set[str]:
@@ -71,9 +72,9 @@ def describe_task(name: str, task: Task, group: str, language: int) -> dict[str,
         "group": group,
         "language": language,
         "size": list(size) if grid else None,
-        "smallest": list(getattr(task, "smallest", (3, 3))) if grid else None,
+        "smallest": list(getattr(task, "smallest", None) or size) if grid else None,
         "resizable": grid and getattr(task, "resizable", True),
-        "variants": [] if grid else list(getattr(task, "variants", ())),
+        "variants": [] if grid else [name for name in getattr(task, "variants", ()) if name != size],
         "horizon": task.horizon(),
         "best": task.best if math.isfinite(task.best) else None,
         "unit": "world" if grid else "episode",

@@ -163,7 +163,7 @@ class Fields:
             raise RequestError(
                 f"size: expected [height, width] or the name of a variant, found {reprlib.repr(value)}"
             )
-        return fitting(task, _sides(*value))
+        return fitting(task, _sides(task, *value))
 
     def world(self) -> World:
         """A world drawn by hand."""
@@ -329,8 +329,9 @@ def _size(task: Task, text: str, name: str) -> Size:
     match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
     if not match:
         raise RequestError(f"{name}: expected HEIGHTxWIDTH such as 8x8, found {reprlib.repr(text)}")
-    return _sides(int(match[1]), int(match[2]))
+    return _sides(task, int(match[1]), int(match[2]))
 
 
-def _sides(height: Any, width: Any) -> tuple[int, int]:
-    return _integer(height, "height", 3, SIDE), _integer(width, "width", 3, SIDE)
+def _sides(task: Task, height: Any, width: Any) -> tuple[int, int]:
+    least = 3 if isinstance(task, KarelTask) else 1
+    return _integer(height, "height", least, SIDE), _integer(width, "width", least, SIDE)

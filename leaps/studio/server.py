@@ -63,6 +63,9 @@ COSTLY = CHEAP + 1
 """of what is not counted in steps, but takes its time"""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+RECORDED = 50
+"""steps of Karel that take as long as one that is recorded, or run in plain Python"""
+
 T = TypeVar("T")
 
 
@@ -334,7 +337,7 @@ def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]
 def cost_of(rollouts: list[Rollout]) -> int:
     """What rollouts cost, in steps of Karel. A step that is recorded costs far more than one that is not."""
     return sum(
-        rollout.length * (step_cost(rollout.task) if isinstance(rollout, Trace) else 50)
+        rollout.length * (max(step_cost(rollout.task), RECORDED) if isinstance(rollout, Trace) else RECORDED)
         for rollout in rollouts
     )
 
