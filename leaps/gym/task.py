@@ -157,6 +157,8 @@ class GymTask:
     remembers: bool = False
     """whether steps that were taken before are remembered instead of played again: worth it for an
     environment that takes 0.1 ms or more for a step"""
+    seconds: float = 60.0
+    """that a step or a reset of the environment may take; one that takes longer is an error"""
     constants: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """what numbers are compared with at first, by the number's name; if not given, quantiles of what is seen
     in rollouts with random actions"""
