@@ -88,19 +88,26 @@ def inlined(function: F) -> F:
 
 
 def specialized(
-    function: F, names: Mapping[str, Any], home: str, *, inline: bool = False, counted: bool = True
+    function: F,
+    names: Mapping[str, Any],
+    home: str,
+    *,
+    label: str = "",
+    inline: bool = False,
+    counted: bool = True,
 ) -> F:
     """Compile a copy of `function` in which global names stand for something else, on first call.
 
     numba takes functions as arguments only at a cost for every call. Globals are compiled in. home: the file
-    that the copy belongs to, with a cache of its own if that file comes with the package. counted: whether
-    references to arrays are counted, without which no array can be made, and loops with many are faster.
+    that the copy belongs to, with a cache of its own if that file comes with the package. label: tells the
+    copy from others of that file, in the cache too. counted: whether references to arrays are counted,
+    without which no array can be made, and loops with many are faster.
     """
     file = Path(home)
     copy = FunctionType(
         function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__
     )
-    copy.__qualname__ = f"{file.parent.name}.{file.stem}.{function.__name__}"
+    copy.__qualname__ = ".".join(filter(None, (file.parent.name, file.stem, label, function.__name__)))
     copy.__module__ = function.__module__
     options = OPTIONS | {"_nrt": counted, "inline": "always" if inline else "never"}
     if not file.is_relative_to(PACKAGE):

@@ -490,7 +490,8 @@ def _engine_of(
         None if is_over is None else _compiled(is_over, WORLD_TYPE),
         codes,
     )
-    return Engine(rules, python_of(perceive).__code__.co_filename)
+    own = [python_of(function).__qualname__ for function in (perceive, act, is_over) if function is not None]
+    return Engine(rules, python_of(perceive).__code__.co_filename, f"{'-'.join(own)}-{codes}")
 
 
 def _compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:

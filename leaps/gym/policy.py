@@ -15,8 +15,9 @@ from leaps.dsl.language import Kind
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
 from leaps.gym.export import to_python
+from leaps.gym.perceptions import Privileged
 from leaps.gym.scene import is_truth, label, shown
-from leaps.gym.task import GymTask, Privileged
+from leaps.gym.task import GymTask
 
 
 class ProgramPolicy:

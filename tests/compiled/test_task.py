@@ -245,6 +245,17 @@ def test_a_task_is_sent_to_other_processes_without_what_is_compiled() -> None:
     assert "hooks" not in vars(sent)
 
 
+def test_two_domains_of_a_file_are_compiled_under_names_of_their_own() -> None:
+    """Their names are the keys of the cache on disk, for domains that ship."""
+
+    def other(world: World) -> tuple[bool, ...]:
+        return (world.numbers[0] > 0,) * 6
+
+    tasks = TASK, replace(TASK, perceive=other), replace(TASK, is_over=None)
+    names = {task.engine._run_range.__qualname__ for task in tasks}
+    assert len(names) == 3
+
+
 def test_a_domain_is_made_from_names() -> None:
     made = Domain.of("vacuum", ("forward", "suck"), ("dirt", "bump"), {"clean": "dirt"})
     assert made.language.senses == ("dirt", "bump")
