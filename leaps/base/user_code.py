@@ -52,7 +52,7 @@ def neighbours_of(file: Path) -> list[Path]:
         here = waiting.pop()
         try:
             tree = ast.parse(here.read_bytes())
-        except (SyntaxError, ValueError):  # whoever imports it sees the error
+        except (SyntaxError, ValueError):  # importing it raises the error
             continue
         for folder, name in _imports_of(tree, here.parent, root):
             place = folder.joinpath(*name.split("."))

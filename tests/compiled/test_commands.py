@@ -53,8 +53,8 @@ def test_a_rollout_is_traced(leaps: Leaps) -> None:
     assert "[  ]" in done.out
     assert re.search(r"step 1: open.*\n  WHILE waitingAbove\? no", done.out)
     assert "the program ends, return 1.000" in done.out
-    told = leaps("trace", "-e", SERVE, "--task", TASK, "--seed", 3, "--json").json
-    assert (told["return"], told["outcome"], len(told["start"]["numbers"])) == (1.0, "halted", 2)
+    answer = leaps("trace", "-e", SERVE, "--task", TASK, "--seed", 3, "--json").json
+    assert (answer["return"], answer["outcome"], len(answer["start"]["numbers"])) == (1.0, "halted", 2)
 
 
 def test_a_text_is_checked(leaps: Leaps) -> None:
@@ -91,8 +91,8 @@ def test_the_studio_plays_scores_and_searches() -> None:
         assert (one["return"], one["outcome"]) == (1.0, "halted")
         scored = server.result("/api/evaluate", **asked, seed=4, size=[8, 1])
         assert scored["returns"] == evaluate(SERVE, TASK, seed=4, size=(8, 1)).returns[0].tolist()
-        told = server.result("/api/pictures", **asked, first=0, count=2)
-        first, second = (Image.open(io.BytesIO(b64decode(picture))) for picture in told["pictures"])
+        answer = server.result("/api/pictures", **asked, first=0, count=2)
+        first, second = (Image.open(io.BytesIO(b64decode(picture))) for picture in answer["pictures"])
         assert first.tobytes() != second.tobytes()
-        said = server.get("/api/solve?task=everybody-down&method=ladder&budget=20000").body.decode()
-        assert json.loads(said.rpartition("event: end\ndata: ")[2])["solved"]
+        stream = server.get("/api/solve?task=everybody-down&method=ladder&budget=20000").body.decode()
+        assert json.loads(stream.rpartition("event: end\ndata: ")[2])["solved"]

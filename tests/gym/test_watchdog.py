@@ -63,17 +63,17 @@ def test_workers_play_on_after_one_was_ended() -> None:
 
 
 def test_an_environment_that_computes_forever_is_interrupted_in_a_thread() -> None:
-    said: list[str] = []
+    messages: list[str] = []
 
     def trace() -> None:
         with pytest.raises(ValueError, match=STEP) as caught:
             list(SPINNING.course(SPINNING.domain.parse(LEFT), SPINNING.worlds(1, 0)))
-        said.append(str(caught.value))
+        messages.append(str(caught.value))
 
     thread = threading.Thread(target=trace, daemon=True)
     thread.start()
     thread.join(LATEST)
-    assert len(said) == 1
+    assert len(messages) == 1
 
 
 def test_a_trace_reports_a_hanging_step(
