@@ -9,8 +9,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -138,6 +140,31 @@ def bench_environment() -> None:
                 "≥ 5 M" if goal else "",
                 rate >= goal if goal else None,
             )
+
+
+def bench_policies() -> None:
+    """A step of a program as a policy, in plain Python, beyond what its perceptions take."""
+    perceptions: dict[str, Callable[[Any], bool]] = {"up": lambda _: True, "down": lambda _: False}
+    task = leaps.GymTask("steps", "CartPole-v1", {"left": 0, "right": 1}, perceptions, repeats=True)
+    steps, looks = 10_000, list(perceptions.values())
+    for text, asked in (
+        ("DEF run m( left m)", 0),
+        ("DEF run m( WHILE c( up c) w( IF c( down c) i( left i) right w) m)", 2),
+    ):
+        policy = leaps.ProgramPolicy(text, task)
+
+        def act(policy: leaps.ProgramPolicy = policy) -> None:
+            for _ in range(steps):
+                policy.act(None)
+
+        def look(asked: int = asked) -> None:
+            for _ in range(steps):
+                for perception in looks[:asked]:
+                    perception(None)
+
+        taken = (best(act) - best(look)) / steps * 1e6
+        what = f"a step of ProgramPolicy, besides its {asked} perceptions"
+        report(what, f"{taken:.2f} µs", "≤ 2 µs", taken <= 2)
 
 
 def bench_decoding() -> None:
@@ -322,6 +349,7 @@ if __name__ == "__main__":
     bench_cores()
     bench_compilation()
     bench_environment()
+    bench_policies()
     bench_decoding()
     bench_searches()
     bench_baselines()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from leaps.analysis.repair import Repair
+    from leaps.compiled.task import CompiledTask as CompiledTask
     from leaps.domain import Task
     from leaps.dsl.syntax import Program
     from leaps.gym import GymTask as GymTask
@@ -28,7 +29,10 @@ __version__ = "0.1.0"
 register_environments()
 
 
-_LAZY = dict.fromkeys(("GymTask", "ProgramPolicy", "number", "privileged"), "leaps.gym")
+_LAZY = {
+    "CompiledTask": "leaps.compiled.task",
+    **dict.fromkeys(("GymTask", "ProgramPolicy", "number", "privileged"), "leaps.gym"),
+}
 """public names, and the modules that they are imported from when they are first used"""
 
 

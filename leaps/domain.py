@@ -5,7 +5,7 @@ programs. Evaluation and search take both from the task that they are given, and
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +18,7 @@ from leaps.dsl.compiler import MOST_ASKED, TOO_MUCH, Compiled, compile_tokens
 from leaps.dsl.interpreter import Course, Stage
 from leaps.dsl.interpreter import Outcome as Outcome
 from leaps.dsl.language import Language
-from leaps.dsl.sample import ProgramDistribution
+from leaps.dsl.sample import DECISIVE, ProgramDistribution
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
 from leaps.dsl.text import parse, read, words
 
@@ -58,6 +58,31 @@ class Domain:
         """The features that only this domain has; empty for most domains."""
         found: Extras = import_module(self.extras_module).EXTRAS if self.extras_module else Extras()
         return found
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        actions: Sequence[str],
+        perceptions: Sequence[str],
+        opposites: Mapping[str, str] | None = None,
+    ) -> "Domain":
+        """Make a domain in whose random programs all actions are equally likely, and all perceptions.
+
+        opposites: more perceptions, each the opposite of one of `perceptions`.
+
+        >>> Domain.of("vacuum", ("forward", "suck"), ("dirt",), {"clean": "dirt"}).language.perceptions
+        ('dirt', 'clean')
+        """
+        pairs = dict(opposites or {})
+        names = (*perceptions, *pairs)
+        language = Language(tuple(actions), names, opposites=tuple(pairs.items()))
+        even = ProgramDistribution(
+            actions=tuple(1 / len(actions) for _ in actions),
+            perceptions=tuple(1 / len(names) for _ in names),
+            **DECISIVE,
+        )
+        return cls(name, language, even)
 
     def privileged_in(self, program: Program) -> list[str]:
         """List the privileged perceptions that a program uses, directly or through their opposites."""

@@ -9,9 +9,10 @@ another file: after an edit of Karel's physics the executor would go on with the
 covers all whose kernels it can call, which, since imports point one way, is known: its layer and the layers
 below. This is the only place that compiles, so that no kernel goes without.
 
-Functions from elsewhere, such as those of a task of one's own, are compiled anew in each process. What they
-use is frozen into them when they are compiled: constants from a second file, or from the command line. No
-stamp could cover all that.
+Functions of users, such as those of a user's task, are compiled in each process. What they use is frozen
+into them when they are compiled: constants from a second file, or from the command line. No stamp could
+cover all that. They index with bounds checks: an index out of range raises an error instead of reading or
+writing memory that belongs to something else.
 """
 
 import hashlib
@@ -72,8 +73,10 @@ def _with_stamp(compiled: Any, file: Path) -> Any:
 
 def jit(function: F, **options: Any) -> F:
     """Compile `function` on first call; with more of numba's options, if given."""
-    # numba's cache does not know a closure again, whatever it closes over.
-    if not is_ours(function) or function.__closure__ is not None:
+    if not is_ours(function):
+        return cast(F, numba.njit(**OPTIONS, boundscheck=True, **options)(function))
+    # numba's cache does not recognise a closure, whatever it closes over.
+    if function.__closure__ is not None:
         return cast(F, numba.njit(**OPTIONS, **options)(function))
     file = Path(function.__code__.co_filename)
     return cast(F, _with_stamp(numba.njit(cache=True, **OPTIONS, **options)(function), file))
@@ -85,24 +88,53 @@ def inlined(function: F) -> F:
 
 
 def specialized(
-    function: F, names: Mapping[str, Any], home: str, *, inline: bool = False, counted: bool = True
+    function: F,
+    names: Mapping[str, Any],
+    home: str,
+    *,
+    label: str = "",
+    inline: bool = False,
+    counted: bool = True,
 ) -> F:
     """Compile a copy of `function` in which global names stand for something else, on first call.
 
     numba takes functions as arguments only at a cost for every call. Globals are compiled in. home: the file
-    that the copy belongs to, with a cache of its own if that file comes with the package. counted: whether
-    references to arrays are counted, without which no array can be made, and loops with many are faster.
+    that the copy belongs to, with a cache of its own if that file comes with the package. label: tells the
+    copy from others of that file, in the cache too. counted: whether references to arrays are counted,
+    without which no array can be made, and loops with many are faster.
     """
     file = Path(home)
     copy = FunctionType(
         function.__code__, {**function.__globals__, **names}, function.__name__, function.__defaults__
     )
-    copy.__qualname__ = f"{file.parent.name}.{file.stem}.{function.__name__}"
+    copy.__qualname__ = ".".join(filter(None, (file.parent.name, file.stem, label, function.__name__)))
     copy.__module__ = function.__module__
     options = OPTIONS | {"_nrt": counted, "inline": "always" if inline else "never"}
     if not file.is_relative_to(PACKAGE):
         return cast(F, numba.njit(**options)(copy))
     return cast(F, _with_stamp(numba.njit(cache=True, **options)(copy), file))
+
+
+def python_of(function: F) -> F:
+    """Return the plain Python function of a compiled one; any other function as it is."""
+    return cast(F, getattr(function, "py_func", function))
+
+
+def compiled_for(function: F, *arguments: Any) -> F:
+    """Compile a function for arguments of these types at once; ValueError with its place if it can't be."""
+    compiled: Any = jit(function)
+    try:
+        compiled.compile(arguments)
+    except errors.NumbaError as error:
+        raise _not_compiled(function, error) from error
+    return cast(F, compiled)
+
+
+def _not_compiled(function: Callable[..., Any], error: Exception) -> ValueError:
+    code = function.__code__
+    return ValueError(
+        f"{code.co_filename}, line {code.co_firstlineno}: {function.__name__} can't be compiled: {error}"
+    )
 
 
 @cache
@@ -122,10 +154,7 @@ def _native(function: Callable[..., Any], signature: Any) -> CFunc:
     try:
         native.compile()
     except errors.NumbaError as error:
-        code = function.__code__
-        raise ValueError(
-            f"{code.co_filename}, line {code.co_firstlineno}: {function.__name__} can't be compiled: {error}"
-        ) from error
+        raise _not_compiled(function, error) from error
     return native
 
 

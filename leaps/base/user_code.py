@@ -1,8 +1,11 @@
 """Tasks and search methods that users write in a Python file of their own: `path/to/file.py:NAME`."""
 
+import ast
 import linecache
 import sys
+import sysconfig
 import traceback
+from collections.abc import Iterator
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -11,6 +14,11 @@ from types import ModuleType
 from typing import Any
 
 ENDING = ".py"
+INSTALLED = (
+    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
+    str(Path(__file__).parents[1]),
+)
+"""folders of code that no user has written"""
 _IMPORTING = RLock()
 """of two threads that want the same file one imports it, and both get the same objects"""
 
@@ -24,8 +32,51 @@ def split_name(name: str) -> tuple[str, str] | None:
 
 
 def digest_of(name: str) -> str:
-    """A short hash of the file in `path/to/file.py:NAME`: another one once the file is edited."""
-    return sha256(Path(name.rpartition(":")[0]).read_bytes()).hexdigest()[:16]
+    """A short hash of the file in `path/to/file.py:NAME` and of the files beside it that it imports.
+
+    It is another one once any of them is edited.
+    """
+    file = Path(name.rpartition(":")[0])
+    digest = sha256(file.read_bytes())
+    for other in neighbours_of(file):
+        digest.update(str(other.relative_to(file.resolve().parent)).encode() + other.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def neighbours_of(file: Path) -> list[Path]:
+    """List the files in the folder of a file, and below it, that it imports, directly or by way of others."""
+    root = file.resolve().parent
+    found: set[Path] = set()
+    waiting = [file.resolve()]
+    while waiting:
+        here = waiting.pop()
+        try:
+            tree = ast.parse(here.read_bytes())
+        except (SyntaxError, ValueError):  # importing it raises the error
+            continue
+        for folder, name in _imports_of(tree, here.parent, root):
+            place = folder.joinpath(*name.split("."))
+            packages = [
+                parent / "__init__.py" for parent in (place, *place.parents) if root in parent.parents
+            ]
+            for other in (place.parent / f"{place.name}{ENDING}", *packages):
+                known = other in found or other == file.resolve()
+                if not known and other.is_relative_to(root) and other.is_file():
+                    found.add(other)
+                    waiting.append(other)
+    return sorted(found)
+
+
+def _imports_of(tree: ast.AST, folder: Path, root: Path) -> Iterator[tuple[Path, str]]:
+    """The modules that a file may import: each with the folder that its name starts from."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((root, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            start = root if node.level == 0 else [folder, *folder.parents][node.level - 1]
+            module = [node.module] if node.module else []
+            yield from ((start, ".".join(module)) for _ in module)
+            yield from ((start, ".".join([*module, alias.name])) for alias in node.names if alias.name != "*")
 
 
 def load(file: str, variable: str, kinds: tuple[type, ...], what: str) -> Any:
@@ -132,3 +183,10 @@ def lines_of(error: BaseException, file: str) -> list[int | None]:
     if isinstance(error, SyntaxError) and error.filename == file:
         lines.append(error.lineno)
     return lines
+
+
+def raised_at(error: BaseException) -> str:
+    """Where in a user's own file an error was raised: " (file, line n)"; empty if it was in none."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the package's
+    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
+    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""

@@ -29,19 +29,21 @@ def check_horizon(horizon: int) -> None:
 class Engine:
     """Everything that runs programs in the worlds of one domain, made from its rules."""
 
-    def __init__(self, domain: Any, home: str) -> None:
-        """domain: a module, or whatever else has all of `leaps.compiled.rules`. home: its file."""
+    def __init__(self, domain: Any, home: str, label: str = "") -> None:
+        """domain: a module, or whatever else has all of `leaps.compiled.rules`. home: its file. label: tells
+        it from other domains of that file.
+        """
         if missing := [name for name in NAMES if not hasattr(domain, name)]:
             raise ValueError(f"{home}: expected all of leaps.compiled.rules, found no {', '.join(missing)}")
         names = {name: getattr(domain, name) for name in NAMES}
         self._layout_of = domain.layout_of
-        names["code_of"] = specialized(kernels.code_of, names, home, inline=True)
-        self.step = names["step"] = specialized(kernels.step, names, home, inline=True)
+        names["code_of"] = specialized(kernels.code_of, names, home, label=label, inline=True)
+        self.step = names["step"] = specialized(kernels.step, names, home, label=label, inline=True)
         """for a loop of the domain's own; see `kernels.step`"""
         # To count references would take longer than the work.
-        self._run_range = specialized(kernels.run_range, names, home, counted=False)
-        self._replay_range = specialized(kernels.replay_range, names, home, counted=False)
-        self._advance_range = specialized(kernels.advance_range, names, home, counted=False)
+        self._run_range = specialized(kernels.run_range, names, home, label=label, counted=False)
+        self._replay_range = specialized(kernels.replay_range, names, home, label=label, counted=False)
+        self._advance_range = specialized(kernels.advance_range, names, home, label=label, counted=False)
 
     def run(
         self,

@@ -1,14 +1,19 @@
 """Rules for worlds of cells and numbers, from `perceive` and `act` alone.
 
-class Corridor: a row of cells with dirt, and a robot's place among the numbers
+A corridor, for example, is a row of cells with dirt, and the robot's place is the first of the numbers:
 
 @jit
-def perceive(world): return np.uint64(world.cells[0, 0, world.numbers[0]])
+def perceive(world):
+    return (world.cells[0, 0, world.numbers[0]] > 0,)
 
 @jit
-def act(world, action): ...; return 1  # something has changed
+def act(world, action):
+    ...
+    return 1  # something has changed
 
 ENGINE = Engine(plain_rules(perceive, act), __file__)
+
+`leaps.compiled.task` makes a whole task from such functions.
 """
 
 from collections.abc import Callable
@@ -17,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from leaps.base.jit import function_at, inlined, jit
@@ -73,8 +79,10 @@ class Worlds(NamedTuple):
 
 WORLD_TYPE = types.NamedTuple((types.Array(types.uint8, 3, "C"), types.Array(types.int64, 1, "C")), World)
 """a `World` to compiled code"""
-REACT_TYPE = types.boolean(WORLD_TYPE, types.int64)
-"""react(world, what changed) → whether the rollout is over"""
+REACT_TYPE = types.int64(WORLD_TYPE, types.int64)
+"""react(world, what changed) → whether the rollout is over: 0 or 1, or FAILED"""
+FAILED = -1
+"""what a reaction returns that raised an error, which can't pass through a pointer"""
 VALUE_TYPE = types.float64(WORLD_TYPE, WORLD_TYPE)
 """value(world, the world at the start) → what the task pays in this state"""
 ALL_CHANGES = 2**62 - 1
@@ -134,34 +142,70 @@ def store(flat: Worlds, number: int, layout: int, registers: tuple[int]) -> None
 
 @inlined
 def react(hook: Any, world: World, number: int, layout: int, change: int, before: Any) -> bool:  # noqa: ARG001
-    return bool(hook(world, change))
+    over = hook(world, change)
+    if over < 0:
+        raise RuntimeError("react failed")
+    return bool(over > 0)
+
+
+def as_bits(seen: Any) -> np.uint64:
+    """Return what is perceived as the bits of one number: bit k says whether sense k holds.
+
+    seen: a truth value for each sense, as a tuple; or the number.
+
+    >>> int(as_bits((True, False, True)))
+    5
+    """
+    if isinstance(seen, tuple):
+        return np.uint64(sum(bool(one) << bit for bit, one in enumerate(seen)))
+    return np.uint64(seen)
+
+
+@intrinsic
+def _bits_of_tuple(typing_context: Any, seen: Any) -> Any:  # noqa: ARG001
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = context.get_value_type(types.uint64)
+        bits = word(0)
+        for bit, kind in enumerate(signature.args[0].types):
+            one = context.is_true(builder, kind, builder.extract_value(arguments[0], bit))
+            bits = builder.or_(bits, builder.shl(builder.zext(one, word), word(bit)))
+        return bits
+
+    return types.uint64(seen), build
+
+
+@overload(as_bits, strict=False)
+def _as_bits(seen):  # type: ignore[no-untyped-def]  # numba compares this signature with that of the result
+    if isinstance(seen, types.BaseTuple):
+        return lambda seen: _bits_of_tuple(seen)  # type: ignore[call-arg]  # numba passes the context
+    return lambda seen: np.uint64(seen)
 
 
 def plain_rules(
-    perceive: Callable[[World], np.uint64],
+    perceive: Callable[[World], Any],
     act: Callable[[World, int], int],
     is_over: Callable[[World], bool] | None = None,
     codes: int = 0,
 ) -> SimpleNamespace:
     """Make the rules of a domain whose worlds are a `World` each.
 
-    perceive: compiled; bit k of what it returns says whether sense k of the language holds. act: compiled;
-    does an action in the world, and returns what has changed as bits, 0 for nothing. is_over: compiled;
-    whether the world itself ends a rollout. codes: 2 to the number of senses, if the language has FEW_SENSES.
+    perceive: compiled; returns what `as_bits` takes. act: compiled; does an action in the world, and returns
+    what has changed as bits, 0 for nothing. is_over: compiled; whether the world itself ends a rollout.
+    codes: 2 to the number of senses, if the language has FEW_SENSES.
     """
     ended = _never if is_over is None else is_over
 
     @inlined
     def perceive_at(flat: Worlds, layout: int, registers: tuple[int]) -> np.uint64:  # noqa: ARG001
-        return perceive(world_at(flat, registers[0]))
+        return as_bits(perceive(world_at(flat, registers[0])))
 
     @inlined
     def act_at(flat: Worlds, layout: int, registers: tuple[int], action: int) -> tuple[tuple[int], int]:  # noqa: ARG001
-        return registers, act(world_at(flat, registers[0]), action)
+        return registers, int(act(world_at(flat, registers[0]), action))
 
     @inlined
     def is_over_at(flat: Worlds, layout: int, registers: tuple[int]) -> bool:  # noqa: ARG001
-        return ended(world_at(flat, registers[0]))
+        return bool(ended(world_at(flat, registers[0])))
 
     return SimpleNamespace(
         STATEFUL=ALL_CHANGES,

@@ -46,8 +46,9 @@ OPERATION = 255
 NO_SENSE = 255
 TOO_MUCH = -2
 """entry of a program that asks about more than MOST_ASKED senses"""
-MOST_ASKED = 16
-"""senses that a program may ask about where a language has many: its codes are two to that power"""
+MOST_ASKED = 12
+"""senses that a program may ask about where a language has many: its codes are two to that power. A program
+of this many takes 10 ms until it has acted everywhere in an environment; one of 16 takes 0.3 s and 30 MB"""
 
 
 class Compiled(NamedTuple):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,16 @@ from leaps.dsl.syntax import MAX_NESTING
 
 DEEPEST = 1000
 """a limit for max_depth that nobody will reach"""
+DECISIVE: dict[str, Any] = {
+    "while_": 0.12,
+    "repeat": 0.02,
+    "sequence": 0.44,
+    "action": 0.2,
+    "if_": 0.1,
+    "if_else": 0.12,
+    "negation": 0.5,
+}
+"""shares for domains other than Karel: more decisions, and half of the conditions negated"""
 
 
 @dataclass(frozen=True)

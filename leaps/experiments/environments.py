@@ -17,7 +17,7 @@ import numpy as np
 from leaps.experiments.cell import Cell, Option, Result, cell
 from leaps.gym.known import TASKS
 from leaps.gym.scene import Episode
-from leaps.gym.task import SEEDS
+from leaps.gym.seeds import SEEDS
 
 if TYPE_CHECKING:
     from leaps.experiments.computing import Job, Values

@@ -23,9 +23,10 @@ from gymnasium.utils.passive_env_checker import (
     env_step_passive_checker,
 )
 
+from leaps.base.user_code import raised_at
 from leaps.dsl.language import FIXED_TOKENS
 from leaps.gym.record import Moment, difference, record
-from leaps.gym.scene import GymScene, raised_at, shown
+from leaps.gym.scene import GymScene, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,6 +76,8 @@ def check_fields(task: "GymTask") -> None:
             refuse(name, "a whole number", value)
         if value < 1:
             raise ValueError(f"{task.name}: {name} must be at least 1, found {value}")
+    if not isinstance(task.seconds, Real) or isinstance(task.seconds, bool) or not task.seconds > 0:
+        refuse("seconds", "a positive number", task.seconds)
     if not isinstance(task.best, Real) or isinstance(task.best, bool) or np.isnan(float(task.best)):
         refuse("best", "a number, or infinity", task.best)
     words = set(FIXED_TOKENS.values())

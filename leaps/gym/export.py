@@ -15,7 +15,8 @@ from leaps.domain import words_of
 from leaps.dsl.syntax import Action, Block, Condition, If, IfElse, Program, Repeat, While, walk
 from leaps.dsl.text import to_indented
 from leaps.gym.constants import MORE, Above
-from leaps.gym.task import GymTask, Privileged
+from leaps.gym.perceptions import Privileged
+from leaps.gym.task import GymTask
 
 _HEAD = '''\
 """{name}: a program as plain Python, which depends on nothing.

@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from leaps.gym.constants import number
+from leaps.gym.perceptions import Perception
 from leaps.gym.scene import Episode
-from leaps.gym.task import GymTask, Perception
+from leaps.gym.task import GymTask
 
 
 def cost_to_goal(episode: Episode, longest: float) -> float:

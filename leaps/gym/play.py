@@ -11,7 +11,7 @@ from leaps.dsl.stepper import Stepper
 from leaps.gym.scene import GymScene
 
 if TYPE_CHECKING:
-    from leaps.gym.task import Seeds
+    from leaps.gym.seeds import Seeds
 
 
 class Asked(NamedTuple):

@@ -1,6 +1,5 @@
 """A program as a policy: observation in, action out, wherever a policy is asked for."""
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,9 @@ from leaps.dsl.language import Kind
 from leaps.dsl.stepper import Stepper
 from leaps.dsl.syntax import Program
 from leaps.gym.export import to_python
+from leaps.gym.perceptions import Privileged
 from leaps.gym.scene import is_truth, label, shown
-from leaps.gym.task import GymTask, Privileged
+from leaps.gym.task import GymTask
 
 
 class ProgramPolicy:
@@ -48,6 +48,12 @@ class ProgramPolicy:
             )
         self._names = language.senses
         self._perceptions, self._actions = list(task.sensors.values()), list(task.actions.values())
+        self._hidden = [isinstance(perception, Privileged) for perception in self._perceptions]
+        """which of them look into the environment"""
+        self._moves = [value if isinstance(value, int) else None for value in self._actions]
+        """actions that nobody can change, so that they need not be copied; None for others"""
+        self._seen: Any = None
+        """the observation that is looked at"""
         self.reasons: dict[str, bool] = {}
         """what was perceived for the last action, as far as it mattered"""
         self._space: Any = None
@@ -71,9 +77,12 @@ class ProgramPolicy:
 
     def act(self, observation: Any) -> Any:
         """Say what to do next, as the environment takes it; None once the program has come to its end."""
-        self.reasons = {}
-        operation = self._stepper.next(self._look(observation))
-        return None if operation >= HALT else copy(self._actions[operation])
+        self._seen, self.reasons = observation, {}
+        operation = self._stepper.next(self._look)
+        if operation >= HALT:
+            return None
+        move = self._moves[operation]
+        return copy(self._actions[operation]) if move is None else move
 
     def predict(
         self,
@@ -97,7 +106,8 @@ class ProgramPolicy:
             if begin:
                 course.stepper.reset()
                 course.last = 0
-            operation = course.stepper.next(self._look(seen))
+            self._seen = seen
+            operation = course.stepper.next(self._look)
             course.last = course.last if operation >= HALT else operation
             chosen.append(self._actions[course.last])
         return np.array(chosen if observations is not None else chosen[0]), state
@@ -123,20 +133,17 @@ class ProgramPolicy:
             return [{key: values[i] for key, values in observation.items()} for i in range(count)]
         return None if np.ndim(observation) == len(self._space.shape) else list(observation)
 
-    def _look(self, observation: Any) -> Callable[[int], bool]:
-        def look(sense: int) -> bool:
-            perception = self._perceptions[sense]
-            hidden = isinstance(perception, Privileged)
-            holds = perception(self.environment.unwrapped if hidden else observation)
+    def _look(self, sense: int) -> bool:
+        """Look whether the perception of a sense holds."""
+        seen = self.environment.unwrapped if self._hidden[sense] else self._seen
+        holds: bool = self._perceptions[sense](seen)
+        if holds is not True and holds is not False:
             if not is_truth(holds):
-                raise ValueError(
-                    f"{label(self.task, perception)}: expected True or False, found {shown(holds)}"
-                )
+                where = label(self.task, self._perceptions[sense])
+                raise ValueError(f"{where}: expected True or False, found {shown(holds)}")
             holds = bool(holds)
-            self.reasons[self._names[sense]] = holds
-            return holds
-
-        return look
+        self.reasons[self._names[sense]] = holds
+        return holds
 
 
 @dataclass

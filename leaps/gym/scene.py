@@ -1,19 +1,19 @@
 """One environment, played an action at a time: the only place that resets and steps it."""
 
 import inspect
-import sysconfig
-import traceback
 from collections.abc import Callable
 from copy import copy
 from numbers import Real
-from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import gymnasium
 import numpy as np
 
+from leaps.base.user_code import raised_at
 from leaps.dsl.interpreter import Outcome
 from leaps.dsl.syntax import Condition
+from leaps.gym.watchdog import HangError, Pulse, watch
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
     from leaps.gym.resets import Resets
     from leaps.gym.task import GymTask
 
-INSTALLED = (
-    *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
-    str(Path(__file__).parents[1]),
-)
-"""folders of code that is nobody's own"""
 SHORT = 80
 """letters of a value that a message quotes at most"""
 
@@ -50,6 +45,8 @@ class GymScene:
         self.task, self.environment, self._resets = task, environment, resets
         self._perceptions, self._moves = list(task.sensors.values()), list(task.actions.values())
         self.time_limit = time_limit(environment)
+        self._pulse = Pulse(task.name, task.seconds)
+        watch(self._pulse)
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -66,16 +63,25 @@ class GymScene:
         """actions"""
         self.rewards: list[float] = []
         self.terminated = self.truncated = False
+        self._pulse.done = self.done
 
     def reset(self) -> None:
         """Reset the environment with the episode's seed."""
+        pulse = self._pulse
+        pulse.seed, pulse.thread, pulse.resetting = self.seed, get_ident(), True
+        pulse.calls += 1
         try:
             found = self.environment.reset(seed=self.seed)
+        except HangError:
+            raise ValueError(str(pulse)) from None
         except Exception as error:
             raise ValueError(
                 f"{self.task.name}: reset(seed={self.seed}) of the environment failed{raised_at(error)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
+        finally:
+            pulse.calls += 1
+            pulse.resetting = False
         if not isinstance(found, tuple) or len(found) != 2:
             raise ValueError(
                 f"{self.task.name}: expected (observation, info) from reset(seed={self.seed}) of the "
@@ -108,9 +114,12 @@ class GymScene:
 
     def act(self, action: int) -> Outcome | None:
         """Do one action; say how the episode ended, if it did."""
-        move = copy(self._moves[action])
+        move, pulse = copy(self._moves[action]), self._pulse
+        pulse.calls += 1
         try:
             found = self.environment.step(move)
+        except HangError:
+            raise ValueError(str(pulse)) from None
         except Exception as error:
             name = list(self.task.actions)[action]
             raise ValueError(
@@ -118,6 +127,8 @@ class GymScene:
                 f"{len(self.done) + 1} of the episode with seed {self.seed}{raised_at(error)}: "
                 f"{type(error).__name__}: {error}"
             ) from error
+        finally:
+            pulse.calls += 1
         try:
             self.observation, reward, terminated, truncated, self.info = found
             self.terminated, self.truncated = bool(terminated), bool(truncated)
@@ -227,13 +238,6 @@ def label(task: "GymTask", function: Any) -> str:
     if (code := getattr(inspect.unwrap(inner), "__code__", None)) is not None:
         where = f" ({code.co_filename}, line {code.co_firstlineno})"
     return f"{task.name}: {known.get(id(function), 'function')}{where}"
-
-
-def raised_at(error: BaseException) -> str:
-    """Where in somebody's own file an error was raised: " (file, line n)"; nothing if it was in none."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is ours
-    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
-    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
 
 
 def shown(value: Any) -> str:

@@ -11,21 +11,18 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base import parallel
-from leaps.base.files import write_atomically
-from leaps.base.randomness import scramble
+from leaps.base.user_code import raised_at
 from leaps.domain import (
     LIMIT,
     SHARE,
     Domain,
-    Outcome,
     Programs,
     Reworded,
     Rollouts,
@@ -34,14 +31,11 @@ from leaps.domain import (
 )
 from leaps.dsl.compiler import Compiled
 from leaps.dsl.interpreter import Course
-from leaps.dsl.language import MOST_SENSES, Language
-from leaps.dsl.sample import ProgramDistribution
-from leaps.dsl.stepper import Stepper
+from leaps.dsl.language import MOST_SENSES
 from leaps.dsl.syntax import Program
 from leaps.gym.check import check_environment, check_fields
 from leaps.gym.constants import (
     MORE,
-    Above,
     Number,
     Scale,
     exchange,
@@ -49,73 +43,21 @@ from leaps.gym.constants import (
     sample,
     scale,
     split,
-    word,
 )
+from leaps.gym.film import save_film
 from leaps.gym.memory import Remembering
-from leaps.gym.play import Asked, Played, play_all, walk
+from leaps.gym.perceptions import Perception, domain_of, sensors_of
+from leaps.gym.play import Asked, Played, play_all
 from leaps.gym.resets import Resets
-from leaps.gym.scene import Episode, GymScene, raised_at
+from leaps.gym.scene import Episode, GymScene
+from leaps.gym.seeds import Seeds, draw_seeds
 from leaps.gym.workers import NotSentError, check_elsewhere, play_shared
 
-SEEDS = 2**31
-"""that an environment is reset with: 0 to SEEDS - 1"""
-SHARES: dict[str, Any] = {
-    "while_": 0.12,
-    "repeat": 0.02,
-    "sequence": 0.44,
-    "action": 0.2,
-    "if_": 0.1,
-    "if_else": 0.12,
-    "negation": 0.5,
-}
-"""of random programs: more decisions than the paper's for Karel, and a perception may as well hold as not"""
 WORTH_SHARING = 32
 """episodes from which on a batch is handed to other processes"""
 
-Perception = Callable[[Any], Any]
 Maker = str | Callable[..., Any]
 """the id of a registered environment, or a function that makes one and takes `render_mode`"""
-
-
-@dataclass(frozen=True)
-class Privileged:
-    """A perception that looks into the environment instead of the observation."""
-
-    privileged_function: Perception
-
-    def __call__(self, environment: Any) -> Any:
-        return self.privileged_function(environment)
-
-
-def privileged(function: Perception) -> Privileged:
-    """Mark a perception that takes the environment (`env.unwrapped`) instead of the observation.
-
-    A program that uses it can't be run where only observations are. Reports say which perceptions are so.
-    """
-    return Privileged(function)
-
-
-class Seeds(NamedTuple):
-    """Initial states: what environments are reset with."""
-
-    seeds: NDArray[np.int64]
-    variant: NDArray[np.str_]
-    """the same for all; "" is the task's own environment"""
-
-    @property
-    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
-        return len(self.seeds)
-
-    @property
-    def size(self) -> str:
-        return str(self.variant[0]) if len(self.variant) else ""
-
-    def take(self, indices: NDArray[np.integer] | slice) -> "Seeds":
-        return Seeds(self.seeds[indices], self.variant[indices])
-
-    @staticmethod
-    def join(parts: "Sequence[Seeds]") -> "Seeds":
-        return Seeds(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +108,8 @@ class GymTask:
     remembers: bool = False
     """whether steps that were taken before are remembered instead of played again: worth it for an
     environment that takes 0.1 ms or more for a step"""
+    seconds: float = 60.0
+    """that a step or a reset of the environment may take; one that takes longer is an error"""
     constants: Mapping[str, Sequence[float]] = field(default_factory=dict)
     """what numbers are compared with at first, by the number's name; if not given, quantiles of what is seen
     in rollouts with random actions"""
@@ -207,21 +151,7 @@ class GymTask:
 
     @cached_property
     def domain(self) -> Domain:
-        names = (*self.sensors, *self.opposites)
-        language = Language(tuple(self.actions), names, opposites=tuple(self.opposites.items()))
-        # Each perception alike; a number's share is divided among its constants.
-        shares = [
-            1 / len(self.compared[name]) if name in self.numbers else 1.0
-            for name in self.perceptions
-            for _ in self.compared.get(name, (0.0,))
-        ]
-        perceptions = np.array(shares + [1.0] * len(self.opposites))
-        even = ProgramDistribution(
-            actions=tuple(np.full(len(self.actions), 1 / len(self.actions))),
-            perceptions=tuple(perceptions / perceptions.sum()),
-            **SHARES,
-        )
-        return Domain(self.name, language, even, privileged=tuple(self.privileged))
+        return domain_of(self.name, self.actions, self.perceptions, self.opposites, self.compared)
 
     @cached_property
     def numbers(self) -> dict[str, Perception]:
@@ -241,18 +171,7 @@ class GymTask:
     @cached_property
     def sensors(self) -> dict[str, Perception]:
         """Functions that return True or False, by the sense of the language."""
-        found: dict[str, Perception] = {}
-        for name, one in self.perceptions.items():
-            if not isinstance(one, Number):
-                found[name] = one
-                continue
-            for constant in self.compared[name]:
-                function, text = one.function, word(name, constant)
-                if isinstance(function, Privileged):
-                    found[text] = Privileged(Above(function.privileged_function, constant))
-                else:
-                    found[text] = Above(function, constant)
-        return found
+        return sensors_of(self.perceptions, self.compared)
 
     @cached_property
     def scales(self) -> dict[str, Scale]:
@@ -290,7 +209,7 @@ class GymTask:
     @property
     def privileged(self) -> list[str]:
         """Names of the perceptions that look into the environment."""
-        return [name for name, function in self.sensors.items() if isinstance(function, Privileged)]
+        return list(self.domain.privileged)
 
     def check_size(self, size: Any) -> str:
         """Return the name of the variant to use, or say which there are."""
@@ -396,9 +315,7 @@ class GymTask:
         """Draw seeds. Seed `i` depends on the seed given and on `first + i` alone."""
         variant = self.check_size(size)
         self.check(variant, here=count == 1)  # not worth the start of workers
-        start = scramble(np.uint64(seed))
-        drawn = [int(scramble(start ^ np.uint64(number))) % SEEDS for number in range(first, first + count)]
-        return Seeds(np.array(drawn, np.int64), np.full(count, variant))
+        return draw_seeds(count, seed, variant, first)
 
     def states(self, size: Any = None) -> States | None:  # noqa: ARG002
         """None: an environment doesn't list its initial states."""
@@ -465,32 +382,7 @@ class GymTask:
 
     def film(self, compiled: Compiled, episodes: Seeds, file: Path) -> None:
         """Save the first program's rollout from the first initial state as a GIF."""
-        from PIL import Image
-
-        frames: list[Image.Image] = []
-
-        class Filmed(GymScene):
-            """An episode, with a picture taken at every step."""
-
-            def begin(self, seed: int) -> None:
-                super().begin(seed)
-                frames.append(self.image())
-
-            def act(self, action: int) -> Outcome | None:
-                end = super().act(action)
-                frames.append(self.image())
-                return end
-
-        environment = self.environment(episodes.size, "rgb_array")
-        try:
-            scene = Filmed(self, environment)
-            scene.begin(int(episodes.seeds[0]))
-            walk(Stepper(compiled, repeats=self.repeats), scene, self.horizon(episodes.size), whole=True)
-        finally:
-            environment.close()
-        film = BytesIO()
-        frames[0].save(film, "GIF", save_all=True, append_images=frames[1:], duration=40, loop=0)
-        write_atomically(file, film.getvalue())
+        save_film(self, compiled, episodes, file)
 
 
 class _Environments:

@@ -27,6 +27,7 @@ from leaps.base import parallel
 from leaps.base.user_code import import_content, imported_files, where_defined
 from leaps.dsl.compiler import Compiled
 from leaps.gym.play import Asked, Played
+from leaps.gym.watchdog import GRACE, report_to, reported
 
 if TYPE_CHECKING:
     from leaps.gym.task import GymTask
@@ -113,10 +114,13 @@ def _in_workers(
         answers = Parallel(workers)(delayed(work)(sent, *job) for job in jobs)
     except TerminatedWorkerError as error:
         found = re.search(r"\{(.*)\}", str(error))
+        if (hangs := reported(sent.file.parent)) is not None:
+            raise ValueError(hangs) from None
         code = found[1] if found else "unknown"
         raise ValueError(
             f"{task.name}: a worker process ended while it played (exit code {code}). The environment or a "
-            "perception may have ended it, crashed in compiled code, or needed more memory than there is. To "
+            "perception may have ended it, crashed in compiled code, or needed more memory than there is. Or "
+            f"compiled code did not return within {GRACE * task.seconds:g} s. To "
             "see where, play in one process: `leaps trace`, or leaps.base.parallel.set_threads(1) in a script"
         ) from None
     for answer in answers:
@@ -209,6 +213,7 @@ def _received(file: Path) -> "GymTask":
     import gymnasium
 
     parallel.set_threads(1)  # there is a worker for each core
+    report_to(file.parent)
     kind, path, content = pickle.loads(file.read_bytes())
     sys.path += [folder for folder in path if folder not in sys.path]
     if kind == "file":

@@ -95,7 +95,7 @@ class Checkpoints:
         self._due = time.monotonic()
         names = {run.config.task, run.config.method}
         self._files = {name: digest_of(name) for name in sorted(names) if split_name(name) is not None}
-        """the user's own, and what each was when the search began"""
+        """the user's files by name, and a digest of each when the search began; see `digest_of`"""
 
     def resume(self) -> bool:
         """Go on from the folder's checkpoint; False if there is none of this very search.
@@ -114,7 +114,9 @@ class Checkpoints:
             return False  # none, or half of one: it was of no use anyway
         words = self.run.task.fitting(state.get("perceptions", ())).domain.language.tokens
         if edited or tokens not in (None, list(words)):
-            what = edited[0].rpartition(":")[0] if edited else "the task's actions or perceptions"
+            what = "the task's actions or perceptions"
+            if edited:
+                what = f"{edited[0].rpartition(':')[0]}, or a file that it imports,"
             raise ValueError(
                 f"{what} changed since this search was interrupted, so its scores may not hold any more. "
                 f"Undo the change to go on with it, or delete {self.file} to search from the beginning"

@@ -162,7 +162,7 @@ class Fields:
             raise RequestError(
                 f"size: expected [height, width] or the name of a variant, found {reprlib.repr(value)}"
             )
-        return fitting(task, _sides(*value))
+        return fitting(task, _sides(task, *value))
 
     def drawing(self) -> tuple[list[str], tuple[int, int, int]]:
         """Read a drawing of a world: its rows, and the agent's row, column and heading."""
@@ -317,8 +317,9 @@ def _size(task: Task, text: str, name: str) -> Size:
     match = re.fullmatch(r"([0-9]{1,4})x([0-9]{1,4})", text)
     if not match:
         raise RequestError(f"{name}: expected HEIGHTxWIDTH such as 8x8, found {reprlib.repr(text)}")
-    return _sides(int(match[1]), int(match[2]))
+    return _sides(task, int(match[1]), int(match[2]))
 
 
-def _sides(height: Any, width: Any) -> tuple[int, int]:
-    return _integer(height, "height", 3, SIDE), _integer(width, "width", 3, SIDE)
+def _sides(task: Task, height: Any, width: Any) -> tuple[int, int]:
+    least = 3 if task.domain.extras.studio is not None else 1  # worlds that are drawn have a border
+    return _integer(height, "height", least, SIDE), _integer(width, "width", least, SIDE)

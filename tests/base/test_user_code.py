@@ -5,12 +5,13 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 import leaps
-from leaps.base.user_code import import_content, what_is_wrong, where_defined
+from leaps.base.user_code import digest_of, import_content, neighbours_of, what_is_wrong, where_defined
 from leaps.evaluate import evaluate
 from leaps.tasks import get
 from tests.karel.tasks.corridor import SOLUTION, corridor_in, edit
@@ -167,3 +168,35 @@ def test_what_can_not_be_compiled_is_quoted_as_it_stands_after_an_edit(corridor:
 
 def test_a_task_that_ships_is_not_blamed() -> None:
     assert what_is_wrong(ValueError("no"), "maze~50") is None
+
+
+def test_a_digest_covers_the_files_that_are_imported_from_beside(tmp_path: Path) -> None:
+    file = written(
+        tmp_path, "import numpy, one\nfrom pack.inner import VALUE\n\ndef late():\n    import late\n"
+    )
+    (tmp_path / "pack").mkdir()
+    used = [
+        written(tmp_path, "import two\nimport one\n", "one.py"),
+        written(tmp_path, "", "two.py"),
+        written(tmp_path, "", "late.py"),
+        written(tmp_path / "pack", "", "__init__.py"),
+        written(tmp_path / "pack", "from . import near\nVALUE = 1\n", "inner.py"),
+        written(tmp_path / "pack", "syntax error", "near.py"),
+    ]
+    unused = written(tmp_path, "", "unused.py")
+    assert neighbours_of(file) == sorted(used)
+    digest = digest_of(f"{file}:TASK")
+    unused.write_text("VALUE = 2\n")
+    assert digest_of(f"{file}:TASK") == digest
+    for other in used:
+        before = other.read_text()
+        other.write_text(f"{before}# edited\n")
+        assert digest_of(f"{file}:TASK") != digest, other
+        other.write_text(before)
+    assert digest_of(f"{file}:TASK") == digest
+
+
+def test_a_digest_without_neighbours_is_that_of_the_file(tmp_path: Path) -> None:
+    """Results that were stored with it stay valid."""
+    file = written(tmp_path, "import math\n")
+    assert digest_of(f"{file}:TASK") == sha256(b"import math\n").hexdigest()[:16]

@@ -24,6 +24,13 @@ def test_the_module_is_the_command() -> None:
     assert (done.returncode, done.stdout) == (0, f"leaps {__version__}\n")
 
 
+def test_the_package_is_the_command_too() -> None:
+    command = [sys.executable, "-m", "leaps", "--version"]
+    assert (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"leaps {__version__}\n"
+    )
+
+
 def test_without_a_command_it_teaches() -> None:
     assert "latent-map" in leaps().stdout + leaps().stderr
 

@@ -1,17 +1,12 @@
-"""A domain by its author's two functions: a robot in a corridor with dirt, compiled and in plain Python."""
+"""A task in a domain of its author's: a robot in a corridor with dirt."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from leaps.base.jit import address_of, jit
-from leaps.compiled.engine import Engine
-from leaps.compiled.kernels import Hooks
-from leaps.compiled.plain import REACT_TYPE, VALUE_TYPE, World, Worlds, plain_rules
+from leaps.compiled.plain import World, Worlds
+from leaps.compiled.task import CompiledTask
 from leaps.domain import Domain
-from leaps.dsl.interpreter import Outcome
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
-from leaps.dsl.syntax import Condition
 
 SENSES = ("dirt", "bump", "dirtAhead", "dirtBehind", "tired", "right")
 SWEEPER = Domain(
@@ -25,22 +20,16 @@ MOVED, CLEANED = 1, 2
 ENOUGH = 12
 
 
-@jit
-def perceive(world: World) -> np.uint64:
+def perceive(world: World) -> tuple[bool, ...]:
     place, ahead, width = world.numbers[PLACE], world.numbers[AHEAD], world.cells.shape[2]
     front, back = place + ahead, place - ahead
-    code = np.uint64(world.cells[0, 0, place])
-    code |= np.uint64(not 0 <= front < width) << np.uint64(1)
-    if 0 <= front < width:
-        code |= np.uint64(world.cells[0, 0, front]) << np.uint64(2)
-    if 0 <= back < width:
-        code |= np.uint64(world.cells[0, 0, back]) << np.uint64(3)
-    code |= np.uint64(world.numbers[WORK] > 3) << np.uint64(4)
-    code |= np.uint64(ahead > 0) << np.uint64(5)
-    return code
+    bump = not 0 <= front < width
+    dirt_ahead = not bump and world.cells[0, 0, front] > 0
+    dirt_behind = 0 <= back < width and world.cells[0, 0, back] > 0
+    dirt = world.cells[0, 0, place] > 0
+    return dirt, bump, dirt_ahead, dirt_behind, world.numbers[WORK] > 3, ahead > 0
 
 
-@jit
 def act(world: World, action: int) -> int:
     if action == 0:
         front = world.numbers[PLACE] + world.numbers[AHEAD]
@@ -56,12 +45,8 @@ def act(world: World, action: int) -> int:
     return CLEANED
 
 
-@jit
 def is_over(world: World) -> bool:
     return bool(world.numbers[WORK] > ENOUGH)
-
-
-ENGINE = Engine(plain_rules(perceive, act, is_over), __file__)
 
 
 def react(world: World, change: int) -> bool:  # noqa: ARG001
@@ -74,34 +59,27 @@ def value(world: World, start: World) -> float:
     return float(1.0 - world.cells.sum() / max(start.cells.sum(), 1))
 
 
-def hooks() -> Hooks:
-    return Hooks(CLEANED, address_of(react, REACT_TYPE), address_of(value, VALUE_TYPE), 0.01)
+def sample(rng: np.random.Generator, size: tuple[int, int]) -> World:
+    cells = (rng.random((1, *size)) < 0.6).astype(np.uint8)
+    return World(cells, np.array([rng.integers(size[1]), rng.choice([-1, 1]), 0]))
+
+
+TASK = CompiledTask(
+    name="sweep",
+    domain=SWEEPER,
+    perceive=perceive,
+    act=act,
+    sample=sample,
+    value=value,
+    size=(1, 7),
+    smallest=(1, 2),
+    is_over=is_over,
+    react=react,
+    events=CLEANED,
+    steps=150,
+    cost=0.01,
+)
 
 
 def corridors(count: int, seed: int, width: int = 7) -> Worlds:
-    rng = np.random.default_rng(seed)
-    cells = (rng.random((count, 1, 1, width)) < 0.6).astype(np.uint8)
-    numbers = np.stack(
-        [rng.integers(width, size=count), rng.choice([-1, 1], count), np.zeros(count, np.int64)], axis=1
-    )
-    return Worlds(cells, numbers.astype(np.int64))
-
-
-class Stage:
-    """The same world, acted in by plain Python."""
-
-    def __init__(self, world: World) -> None:
-        self.world = World(world.cells.copy(), world.numbers.copy())
-
-    def holds(self, condition: Condition) -> bool:
-        sense = SENSES.index(condition.perception)
-        return bool(int(perceive(self.world)) >> sense & 1) != condition.negated
-
-    def act(self, action: int) -> Outcome | None:
-        change = act(self.world, action)
-        over = bool(change & CLEANED) and react(self.world, change)
-        return Outcome.ENDED if over or is_over(self.world) else None
-
-
-def state(world: World) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    return world.cells, world.numbers
+    return TASK.worlds(count, seed, (1, width)).worlds

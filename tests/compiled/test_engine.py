@@ -5,13 +5,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from leaps.base.jit import jit
 from leaps.compiled.engine import LONGEST, NAMES, Engine
 from leaps.compiled.plain import Worlds, plain_rules
+from leaps.compiled.scene import CompiledScene
 from leaps.domain import NO_ACTION
 from leaps.dsl.interpreter import Course, Outcome
 from leaps.dsl.sample import sample_programs
-from tests.compiled.sweeper import ENGINE, SWEEPER, Stage, act, corridors, hooks, perceive, value
+from tests.compiled.sweeper import SWEEPER, TASK, act, corridors, perceive, value
 
+ENGINE, HOOKS = TASK.engine, TASK.hooks
 PROGRAMS = sample_programs(SWEEPER.language, SWEEPER.programs, 300, seed=0)
 COMPILED = SWEEPER.compile(PROGRAMS)
 WORLDS = corridors(6, seed=1)
@@ -19,13 +22,13 @@ HORIZON = 150
 
 
 def test_executor_and_interpreter_agree_on_random_programs() -> None:
-    rollouts = ENGINE.run(COMPILED, WORLDS, HORIZON, hooks(), want_final=True)
+    rollouts = ENGINE.run(COMPILED, WORLDS, HORIZON, HOOKS, want_final=True)
     assert rollouts.returns is not None
     outcomes = set()
     for row, tokens in enumerate(PROGRAMS):
         program = SWEEPER.parse(SWEEPER.text(tokens))
         for number in range(WORLDS.count):
-            stage = Stage(WORLDS.world(number))
+            stage = CompiledScene(TASK, WORLDS.world(number))
             course = Course(program, stage, SWEEPER.language.actions, HORIZON)
             steps = len(list(course))
             assert steps == rollouts.steps[row, number]
@@ -40,10 +43,10 @@ def test_executor_and_interpreter_agree_on_random_programs() -> None:
 
 
 def test_actions_done_again_lead_to_the_same_states() -> None:
-    rollouts = ENGINE.run(COMPILED, WORLDS, 20, hooks(), want_actions=True, want_final=True)
+    rollouts = ENGINE.run(COMPILED, WORLDS, 20, HOOKS, want_actions=True, want_final=True)
     assert rollouts.actions is not None
     for row in range(40):
-        states = ENGINE.replay(WORLDS, rollouts.actions[row], hooks())
+        states = ENGINE.replay(WORLDS, rollouts.actions[row], HOOKS)
         for number in range(WORLDS.count):
             last, final = states.world(number * 21 + 20), rollouts.final.world(row * WORLDS.count + number)
             assert np.array_equal(last.cells, final.cells)
@@ -51,7 +54,7 @@ def test_actions_done_again_lead_to_the_same_states() -> None:
 
 
 def test_worlds_that_step_together_earn_what_a_rollout_returns() -> None:
-    rollouts = ENGINE.run(COMPILED, WORLDS, 30, hooks(), want_actions=True)
+    rollouts = ENGINE.run(COMPILED, WORLDS, 30, HOOKS, want_actions=True)
     assert rollouts.actions is not None
     assert rollouts.returns is not None
     for row in range(40):
@@ -62,7 +65,7 @@ def test_worlds_that_step_together_earn_what_a_rollout_returns() -> None:
             actions = rollouts.actions[row, :, step].astype(np.int64)
             active = (actions != NO_ACTION) & ~over
             rewards, terminated, truncated = ENGINE.advance(
-                worlds, WORLDS, values, steps, actions, active, 30, hooks()
+                worlds, WORLDS, values, steps, actions, active, 30, HOOKS
             )
             earned += rewards
             over |= terminated
@@ -75,8 +78,8 @@ def test_worlds_that_step_together_earn_what_a_rollout_returns() -> None:
 
 def test_a_program_that_is_given_up_is_run_no_further() -> None:
     needed = np.cumsum(np.full(WORLDS.count, 0.5))
-    whole = ENGINE.run(COMPILED, WORLDS, HORIZON, hooks())
-    raced = ENGINE.run(COMPILED, WORLDS, HORIZON, hooks(), needed=needed)
+    whole = ENGINE.run(COMPILED, WORLDS, HORIZON, HOOKS)
+    raced = ENGINE.run(COMPILED, WORLDS, HORIZON, HOOKS, needed=needed)
     assert whole.returns is not None
     assert raced.returns is not None
     assert raced.tried is not None
@@ -89,23 +92,23 @@ def test_a_program_that_is_given_up_is_run_no_further() -> None:
 
 def test_worlds_may_be_each_programs_own() -> None:
     own = corridors(600, seed=3)
-    rollouts = ENGINE.run(COMPILED, own, 40, hooks(), own_worlds=True)
+    rollouts = ENGINE.run(COMPILED, own, 40, HOOKS, own_worlds=True)
     assert rollouts.steps.shape == (300, 2)
     for row in (0, 17, 299):
-        alone = ENGINE.run(COMPILED.take(np.array([row])), own.take(slice(2 * row, 2 * row + 2)), 40, hooks())
+        alone = ENGINE.run(COMPILED.take(np.array([row])), own.take(slice(2 * row, 2 * row + 2)), 40, HOOKS)
         assert np.array_equal(alone.steps[0], rollouts.steps[row])
     with pytest.raises(ValueError, match="6 worlds can't be shared out evenly among 300 programs"):
-        ENGINE.run(COMPILED, WORLDS, 40, hooks(), own_worlds=True)
+        ENGINE.run(COMPILED, WORLDS, 40, HOOKS, own_worlds=True)
 
 
 @pytest.mark.parametrize("horizon", [-1, LONGEST + 1])
 def test_a_horizon_out_of_range_is_refused(horizon: int) -> None:
     with pytest.raises(ValueError, match="a horizon is 0 to"):
-        ENGINE.run(COMPILED, WORLDS, horizon, hooks())
+        ENGINE.run(COMPILED, WORLDS, horizon, HOOKS)
 
 
 def test_rules_that_are_missing_are_named() -> None:
-    rules = vars(plain_rules(perceive, act))
+    rules = vars(plain_rules(jit(perceive), jit(act)))
     assert set(NAMES) == set(rules)
     del rules["perceive"], rules["act"]
     with pytest.raises(ValueError, match=r"expected all of leaps.compiled.rules, found no perceive, act"):

@@ -178,10 +178,11 @@ def test_one_in_other_words_is_refused(tmp_path: Path) -> None:
     assert run.objective.evaluations == 0
 
 
-@pytest.mark.parametrize("edited", ["task", "method"])
+@pytest.mark.parametrize("edited", ["task", "method", "imported"])
 def test_one_of_a_file_that_was_edited_is_refused(edited: str, tmp_path: Path) -> None:
     task, method = tmp_path / "task.py", tmp_path / "method.py"
-    task.write_text("from leaps.karel.tasks.maze import MAZE\n")
+    (tmp_path / "imported.py").write_text("LIMIT = 100\n")
+    task.write_text("import imported\nfrom leaps.karel.tasks.maze import MAZE\n")
     method.write_text(
         "from leaps.search.methods import get_method\n\n\n"
         "def my_search(setting):\n    return get_method('hc').build(setting)\n"
@@ -194,7 +195,8 @@ def test_one_of_a_file_that_was_edited_is_refused(edited: str, tmp_path: Path) -
     before = file.read_text()
     file.write_text(f"{before}\n")
     again = Run(config)
-    with pytest.raises(ValueError, match=rf"{edited}.py changed since this search was interrupted"):
+    blamed = "task" if edited == "imported" else edited
+    with pytest.raises(ValueError, match=rf"{blamed}.py, or a file that it imports, changed since this"):
         Checkpoints(again, tmp_path).resume()
     assert again.objective.evaluations == 0
     file.write_text(before)

@@ -432,7 +432,7 @@ def test_a_search_goes_on_whatever_is_dropped(method: str, monkeypatch: pytest.M
 
 
 def test_a_program_to_repair_must_not_ask_about_too_much() -> None:
-    with pytest.raises(ValueError, match="program 0 asks about too many perceptions; expected at most 16"):
+    with pytest.raises(ValueError, match="program 0 asks about too many perceptions; expected at most 12"):
         Run(SolveConfig("many", origin=MANY.domain.text(asking(17))), MANY)
 
 

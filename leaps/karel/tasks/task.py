@@ -6,14 +6,13 @@ type that it calls through pointers. So a task of one's own is as fast as those 
 knows no task.
 """
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property
 from numbers import Real
 from pathlib import Path
 from types import FunctionType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
@@ -22,6 +21,14 @@ from numpy.typing import NDArray
 from leaps.base.jit import address_of, function_at, is_ours, jit
 from leaps.base.parallel import share
 from leaps.base.randomness import Stream, scramble, seed_stream
+from leaps.compiled.checks import (
+    check_draws,
+    check_name,
+    check_seed,
+    check_weights,
+    read_number,
+    whole_number,
+)
 from leaps.compiled.engine import GRAIN, LONGEST
 from leaps.compiled.kernels import Hooks
 from leaps.domain import LIMIT, SHARE, Domain, Programs, Rollouts, States, size_text
@@ -34,8 +41,6 @@ from leaps.karel.physics import EVENTS, REACT_TYPE, VALUE_TYPE
 from leaps.karel.tasks.flaws import SOUND, find_flaw, flaw_of, guarded_reaction, guarded_value
 from leaps.karel.tasks.scene import KarelScene
 from leaps.karel.world import KAREL, LANGUAGE, WORLD_TYPE, World, Worlds, world_at
-
-N = TypeVar("N", int, float)
 
 STREAM_TYPE = types.Array(types.uint64, 1, "C")
 SAMPLE_TYPE = types.void(STREAM_TYPE, WORLD_TYPE)
@@ -54,8 +59,6 @@ SMALLEST_SHARE = 0.01
 """of a task's configurations: drawing from fewer takes longer and longer"""
 MOST_DRAWS = 1_000_000
 """of one world, until one is seen; were all equally likely, a hundred would do for the smallest share"""
-SEEDS = 2**63
-"""how many there are: compiled code counts in 64 bits"""
 LONG = 10_000
 """actions of a rollout in KAREL-LONG, whose authors allow 1,000 calls of programs that take several each"""
 BEST = 1.0 + 1e-9
@@ -147,8 +150,7 @@ class KarelTask:
     """why a world drawn by hand can't be played, if so: "needs …, found …\""""
 
     def __post_init__(self) -> None:
-        if not self.name.strip() or set(self.name) & set("/\\:"):
-            raise ValueError(f"a task's name is not empty and has no '/', '\\\\' or ':'; found {self.name!r}")
+        check_name(self.name)
         for field in ("size", "smallest"):
             size = getattr(self, field)
             if len(size) != 2 or not all(3 <= side <= LARGEST for side in size):
@@ -323,14 +325,14 @@ class KarelTask:
         task = self
         for sign, value in changes:
             if sign == SHARE:
-                task = task.seen(_number(value, float, "share of configurations", sign))
+                task = task.seen(read_number(value, float, "share of configurations", sign))
             elif value == COST:
                 task = task.with_cost()
             elif value.endswith(CALLS):
-                task = task.within_calls(_number(value, _whole_calls, "number of calls", sign))
+                task = task.within_calls(read_number(value, _whole_calls, "number of calls", sign))
             else:
                 what = f"number of actions, a number of calls such as 220{CALLS}, or {COST!r}"
-                task = task.within(_number(value, _whole, what, sign))
+                task = task.within(read_number(value, whole_number, what, sign))
         return task
 
     def fitting(self, words: Iterable[str]) -> "KarelTask":  # noqa: ARG002
@@ -427,9 +429,8 @@ class KarelTask:
 
     def worlds(self, count: int, seed: int, size: tuple[int, int] | None = None, *, first: int = 0) -> Worlds:
         """Draw initial states. World `i` depends on the seed and on `first + i` alone."""
-        _check_seed(seed)
-        if count < 0 or not 0 <= first <= SEEDS - 1 - count:
-            raise ValueError(f"worlds are numbered from 0 to 2^63 - 1, found {count} from {first} on")
+        check_seed(seed)
+        check_draws(count, first)
         size = self.check_size(size)
         worlds = Worlds.empty(count, size, self.memory)
         sampler = self.sampler
@@ -490,7 +491,7 @@ class KarelTask:
 
     def prepare(self, world: World, seed: int = 0) -> World:
         """Make a world drawn by hand playable: a copy with the task's exits and memory set up."""
-        _check_seed(seed)
+        check_seed(seed)
         self.check_world(world)
         if obstacle := self.obstacle(world):
             raise ValueError(f"{self.name} {obstacle}")
@@ -547,11 +548,7 @@ def _check_listed(
             f"{task.name}: listing: expected worlds of {size_text(size)} and a probability for each, found "
             f"{worlds.count} of {size_text(worlds.size)} and probabilities {list(np.shape(weights))}"
         )
-    if not (np.min(weights, initial=1) > 0 and abs(np.sum(weights) - 1) < 1e-6):
-        raise ValueError(
-            f"{task.name}: listing: expected positive probabilities that sum to 1, found a sum of "
-            f"{np.sum(weights):g}, lowest {np.min(weights, initial=1):g}"
-        )
+    check_weights(task.name, weights)
     _check_worlds(task, worlds)
 
 
@@ -577,11 +574,6 @@ def _check_worlds(task: KarelTask, worlds: Worlds) -> None:
             task.check_world(worlds.world(index))
         except ValueError as error:
             raise ValueError(f"{error} (world {index} of the listing)") from None
-
-
-def _check_seed(seed: int) -> None:
-    if not 0 <= seed < SEEDS:
-        raise ValueError(f"a seed is 0 or more and below 2^63, found {seed}")
 
 
 @jit
@@ -648,17 +640,4 @@ def _begin_all(
 
 
 def _whole_calls(text: str) -> int:
-    return _whole(text.removesuffix(CALLS))
-
-
-def _whole(text: str) -> int:
-    if not re.fullmatch("[0-9]+", text):
-        raise ValueError
-    return int(text)
-
-
-def _number(text: str, kind: Callable[[str], N], what: str, sign: str) -> N:
-    try:
-        return kind(text)
-    except ValueError:
-        raise ValueError(f"expected a {what} after {sign}, found {text!r}") from None
+    return whole_number(text.removesuffix(CALLS))

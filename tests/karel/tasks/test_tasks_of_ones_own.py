@@ -227,6 +227,18 @@ def fails_late(world: World, start: World) -> float:  # noqa: ARG001
     return 0.0
 
 
+def indexes_far_outside_late(world: World, start: World) -> float:  # noqa: ARG001
+    return float(world.markers[100_000_000, 0]) if world.markers.sum() > 2 else 0.0
+
+
+def test_an_index_out_of_range_is_an_error_in_compiled_code() -> None:
+    """Without a check it would end the process, in a state that no rehearsal comes to."""
+    task = replace(OWN, value=indexes_far_outside_late)
+    assert evaluate("DEF run m( putMarker m)", task).mean_return[0] == 0
+    with pytest.raises(ValueError, match=r"own: .* found nan .*`value`"):
+        evaluate("DEF run m( putMarker putMarker putMarker m)", task)
+
+
 def test_a_value_that_fails_late_is_told_of() -> None:
     task = replace(OWN, size=(3, 40), value=fails_late, sample=in_the_corner)
     with pytest.raises(ValueError, match=r"own: .* found nan .*`value`"):

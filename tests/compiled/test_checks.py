@@ -1,0 +1,49 @@
+"""Names, seeds and probabilities that tasks of all compiled domains refuse."""
+
+import numpy as np
+import pytest
+
+from leaps.compiled.checks import (
+    SEEDS,
+    check_draws,
+    check_name,
+    check_seed,
+    check_weights,
+    read_number,
+    whole_number,
+)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a/b", "a:b", "a\\b"])
+def test_a_name_like_a_path_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="a task's name is not empty"):
+        check_name(name)
+    check_name("a-b")
+
+
+@pytest.mark.parametrize("seed", [-1, SEEDS])
+def test_a_seed_out_of_range_is_refused(seed: int) -> None:
+    with pytest.raises(ValueError, match="a seed is 0 or more"):
+        check_seed(seed)
+    check_seed(SEEDS - 1)
+
+
+@pytest.mark.parametrize(("count", "first"), [(-1, 0), (1, -1), (1, SEEDS - 1)])
+def test_worlds_beyond_the_last_number_are_refused(count: int, first: int) -> None:
+    with pytest.raises(ValueError, match="worlds are numbered from 0"):
+        check_draws(count, first)
+    check_draws(1, SEEDS - 2)
+
+
+@pytest.mark.parametrize("weights", [[0.5, 0.4], [1.0, 0.0], [1.5, -0.5]])
+def test_probabilities_have_to_sum_to_one(weights: list[float]) -> None:
+    with pytest.raises(ValueError, match="mine: listing: expected positive probabilities"):
+        check_weights("mine", np.array(weights))
+    check_weights("mine", np.array([0.25, 0.75]))
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1.5", "ten", "１"])
+def test_anything_but_digits_is_no_whole_number(text: str) -> None:
+    with pytest.raises(ValueError, match=f"expected a number of actions after ~, found '{text}'"):
+        read_number(text, whole_number, "number of actions", "~")
+    assert read_number("12", whole_number, "number of actions", "~") == 12
