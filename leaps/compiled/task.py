@@ -8,17 +8,16 @@ first run, and index with bounds checks.
 import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property
+from functools import cached_property
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from leaps.base.files import write_atomically
-from leaps.base.jit import address_of, compiled_for, is_ours, jit, python_of
+from leaps.base.jit import address_of, is_ours, python_of
 from leaps.base.user_code import raised_at
 from leaps.compiled.checks import (
     check_draws,
@@ -29,19 +28,12 @@ from leaps.compiled.checks import (
     whole_number,
 )
 from leaps.compiled.engine import GRAIN, LONGEST, Engine, check_horizon
+from leaps.compiled.functions import engine_of, guarded_reaction, guarded_value, never
 from leaps.compiled.kernels import Hooks
-from leaps.compiled.plain import (
-    ALL_CHANGES,
-    FAILED,
-    REACT_TYPE,
-    VALUE_TYPE,
-    WORLD_TYPE,
-    World,
-    Worlds,
-    plain_rules,
-)
+from leaps.compiled.plain import ALL_CHANGES, REACT_TYPE, VALUE_TYPE, World, Worlds
 from leaps.compiled.rehearsal import find_fault, play, rehearse
 from leaps.compiled.scene import CompiledScene
+from leaps.compiled.starts import Starts, sound, stacked
 from leaps.domain import LIMIT, Domain, Programs, Rollouts, Size, States, size_text
 from leaps.dsl.compiler import Compiled
 from leaps.dsl.interpreter import Course
@@ -59,41 +51,6 @@ CHECKED_DRAWS = 16
 """drawn worlds that have to be in the list of a user's task"""
 FRAMES, MILLISECONDS = 400, 120
 """pictures of a film at most, and how long each is shown"""
-
-
-class Starts(NamedTuple):
-    """Initial states of one size or variant."""
-
-    cells: NDArray[np.uint8]
-    """[worlds, planes, height, width]"""
-    numbers: NDArray[np.int64]
-    """[worlds, numbers]"""
-    variant: NDArray[np.str_]
-    """[worlds] the same for all; "" for tasks whose sizes are a height and a width"""
-
-    @property
-    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
-        return len(self.numbers)
-
-    @property
-    def size(self) -> Size:
-        variant = str(self.variant[0]) if len(self.variant) else ""
-        return variant or self.worlds.size
-
-    @property
-    def worlds(self) -> Worlds:
-        return Worlds(self.cells, self.numbers)
-
-    def world(self, index: int) -> World:
-        """World `index`, as a view."""
-        return self.worlds.world(index)
-
-    def take(self, indices: NDArray[np.integer] | slice) -> "Starts":
-        return Starts(*self.worlds.take(indices), self.variant[indices])
-
-    @staticmethod
-    def join(parts: "Sequence[Starts]") -> "Starts":
-        return Starts(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -299,7 +256,7 @@ class CompiledTask:
         check_draws(count, first)
         size = self.check_size(size)
         drawn = [self._drawn(seed, number, size) for number in range(first, first + max(count, 1))]
-        return self._starts(drawn, size).take(slice(0, count))
+        return stacked(drawn, size, self.name).take(slice(0, count))
 
     def _drawn(self, seed: int, number: int, size: Size) -> World:
         try:
@@ -309,40 +266,7 @@ class CompiledTask:
                 f"{self.name}: sample{raised_at(error)}: {type(error).__name__}: {error}, in world {number} "
                 f"of seed {seed}"
             ) from error
-        return self._sound(world, size, f"sample: world {number} of seed {seed}")
-
-    def _sound(self, world: Any, size: Size, where: str) -> World:
-        """Return a world as compiled code takes it; ValueError if it is none."""
-        try:
-            cells, numbers = np.asarray(world.cells), np.asarray(world.numbers)
-        except AttributeError:
-            raise ValueError(
-                f"{self.name}: {where}: expected a leaps.compiled.plain.World, found {type(world).__name__}"
-            ) from None
-        expected = (len(cells), *size) if isinstance(size, tuple) else cells.shape
-        if cells.ndim != 3 or cells.shape != expected or numbers.ndim != 1:
-            sides = size_text(size) if isinstance(size, tuple) else "height × width"
-            raise ValueError(
-                f"{self.name}: {where}: expected cells [planes, height, width] of {sides} and numbers [n], "
-                f"found shapes {list(cells.shape)} and {list(numbers.shape)}"
-            )
-        exact = World(np.ascontiguousarray(cells, np.uint8), np.ascontiguousarray(numbers, np.int64))
-        if not (np.array_equal(exact.cells, cells) and np.array_equal(exact.numbers, numbers)):
-            raise ValueError(
-                f"{self.name}: {where}: expected cells of 0 to 255 and whole numbers, found other values"
-            )
-        return exact
-
-    def _starts(self, worlds: Sequence[World], size: Size) -> Starts:
-        shapes = {(world.cells.shape, world.numbers.shape) for world in worlds}
-        if len(shapes) > 1:
-            raise ValueError(
-                f"{self.name}: expected worlds of one shape at {size_text(size)}, found cells and numbers of "
-                f"{' and '.join(map(str, sorted(shapes)))}"
-            )
-        cells = np.stack([world.cells for world in worlds])
-        numbers = np.stack([world.numbers for world in worlds])
-        return Starts(cells, numbers, np.full(len(worlds), size if isinstance(size, str) else ""))
+        return sound(world, size, f"{self.name}: sample: world {number} of seed {seed}")
 
     def states(self, size: Size | None = None) -> States | None:
         """List the initial states of a size with their probabilities; None if they can't be listed."""
@@ -359,8 +283,10 @@ class CompiledTask:
             )
         weights = np.asarray(weights, np.float64)
         check_weights(self.name, weights)
-        worlds = [self._sound(world, size, f"listing: world {number}") for number, world in enumerate(listed)]
-        starts = self._starts(worlds, size)
+        worlds = [
+            sound(world, size, f"{self.name}: listing: world {number}") for number, world in enumerate(listed)
+        ]
+        starts = stacked(worlds, size, self.name)
         if not self.ships:
             self._check_covers(starts, size)
         return States(starts, weights / weights.sum())
@@ -382,7 +308,7 @@ class CompiledTask:
     def engine(self) -> Engine:
         """The loops of the domain, with the task's `perceive`, `act` and `is_over` compiled into them."""
         senses = len(self.domain.language.senses)
-        return _engine_of(self.perceive, self.act, self.is_over, 1 << senses if senses <= FEW_SENSES else 0)
+        return engine_of(self.perceive, self.act, self.is_over, 1 << senses if senses <= FEW_SENSES else 0)
 
     @cached_property
     def hooks(self) -> Hooks:
@@ -390,9 +316,9 @@ class CompiledTask:
         react: Callable[[World, int], int] = never if self.react is None else python_of(self.react)
         value = python_of(self.value)
         if not is_ours(react):
-            react = _guarded_reaction(react)
+            react = guarded_reaction(react)
         if not is_ours(value):
-            value = _guarded_value(value)
+            value = guarded_value(value)
         events = 0 if self.react is None else int(self.events)
         return Hooks(events, address_of(react, REACT_TYPE), address_of(value, VALUE_TYPE), float(self.cost))
 
@@ -475,68 +401,6 @@ class CompiledTask:
         states = self.engine.replay(start.worlds, rollouts.actions[0, :, :taken], self.hooks)
         shown = np.unique(np.linspace(0, taken, min(taken + 1, FRAMES)).round().astype(int))
         return [CompiledScene(self, states.world(step)).image().convert("RGB") for step in shown.tolist()]
-
-
-@cache
-def _engine_of(
-    perceive: Callable[[World], Any],
-    act: Callable[[World, int], int],
-    is_over: Callable[[World], bool] | None,
-    codes: int,
-) -> Engine:
-    """Make the loops of a domain, once for all tasks with these functions."""
-    rules = plain_rules(
-        _compiled(perceive, WORLD_TYPE),
-        _compiled(act, WORLD_TYPE, types.int64),
-        None if is_over is None else _compiled(is_over, WORLD_TYPE),
-        codes,
-    )
-    own = [python_of(function).__qualname__ for function in (perceive, act, is_over) if function is not None]
-    return Engine(rules, python_of(perceive).__code__.co_filename, f"{'-'.join(own)}-{codes}")
-
-
-def _compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """Compile a function of the domain; one that the package has compiled with its own options stays."""
-    if is_ours(python_of(function)):
-        return function if python_of(function) is not function else jit(function)
-    return compiled_for(python_of(function), *arguments)
-
-
-def never(world: World, change: int) -> bool:  # noqa: ARG001
-    """React to nothing."""
-    return False
-
-
-@cache
-def _guarded_reaction(react: Callable[[World, int], bool]) -> Callable[[World, int], int]:
-    """Let a reaction that raises an error return FAILED, since no error passes through a pointer."""
-    compiled = compiled_for(react, WORLD_TYPE, types.int64)
-
-    def guarded(world: World, change: int) -> int:
-        over = FAILED
-        try:
-            over = 1 if compiled(world, change) else 0
-        except Exception:  # numba knows no other
-            over = FAILED
-        return over
-
-    return guarded
-
-
-@cache
-def _guarded_value(value: Callable[[World, World], float]) -> Callable[[World, World], float]:
-    """Let a value that raises an error return NaN, since no error passes through a pointer."""
-    compiled = compiled_for(value, WORLD_TYPE, WORLD_TYPE)
-
-    def guarded(world: World, start: World) -> float:
-        worth = np.nan
-        try:
-            worth = 1.0 * compiled(world, start)  # a truth value may be a value, too
-        except Exception:  # numba knows no other
-            worth = np.nan
-        return worth
-
-    return guarded
 
 
 def _each(starts: Starts) -> Iterable[World]:
