@@ -144,7 +144,7 @@ def bench_decoding() -> None:
     """Decode a generation of a search. Untrained programs are longer than trained ones: the worst case."""
     population = 64
     torch.manual_seed(0)
-    space = ProgramSpace(ModelConfig(policy=False))
+    space = ProgramSpace(LANGUAGE, ModelConfig(policy=False))
     latents = np.random.default_rng(0).standard_normal((population, space.config.latent), np.float32)
     decoder = FastDecoder(space)
     tokens = (decoder.decode(latents) != LANGUAGE.pad).sum(axis=1).mean()

@@ -1,12 +1,13 @@
-"""What a domain is, what a task is, and what comes of running programs: all that the parts to the right know.
+"""Protocols of domains, tasks and rollouts: all that the modules to the right know of a domain.
 
-A domain says what can be perceived and done. A task says what is wanted, and runs programs. Evaluation and
-search take both from the task that they are given, and work for any.
+A domain has a language of actions and perceptions. A task defines initial states and returns, and runs
+programs. Evaluation and search take both from the task that they are given, and work for any task.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -19,7 +20,7 @@ from leaps.dsl.interpreter import Outcome as Outcome
 from leaps.dsl.language import Language
 from leaps.dsl.sample import ProgramDistribution
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
-from leaps.dsl.text import parse, words
+from leaps.dsl.text import parse, read, words
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -38,7 +39,7 @@ LIMIT = "~"
 
 @dataclass(frozen=True)
 class Domain:
-    """What programs are made of: the words of a language, and what random programs look like."""
+    """A language and its distribution of random programs, with the features that only some domains have."""
 
     name: str
     language: Language
@@ -47,32 +48,30 @@ class Domain:
     """the learned program space that comes with the package, if there is one"""
     privileged: tuple[str, ...] = ()
     """perceptions that need more than a policy observes"""
+    compiled: bool = False
+    """whether rollouts run in compiled code, hundreds of times as fast as an environment in Python"""
+    extras_module: str | None = None
+    """name of the module whose `EXTRAS` are the features that only this domain has; imported when needed"""
+
+    @property
+    def extras(self) -> "Extras":
+        """The features that only this domain has; empty for most domains."""
+        found: Extras = import_module(self.extras_module).EXTRAS if self.extras_module else Extras()
+        return found
 
     def privileged_in(self, program: Program) -> list[str]:
-        """List the privileged perceptions that a program asks about; for an opposite, what it is the opposite
-        of.
-        """
+        """List the privileged perceptions that a program uses, directly or through their opposites."""
         conditions = [each.condition for each in walk(program) if isinstance(each, While | If | IfElse)]
         opposites = dict(self.language.opposites)
         asked = {opposites.get(condition.perception, condition.perception) for condition in conditions}
         return [name for name in self.privileged if name in asked]
 
     def read(self, program: str | Program) -> NDArray[np.uint8]:
-        """[length] token ids of a text or a tree, quickly. Whether a text is a program the compiler says."""
-        language = self.language
-        if isinstance(program, Program):
-            return language.encode(tokens_of(program))
-        ids = language.ids
-        try:
-            tokens = np.array([ids[word] for word in program.split()], np.uint8)
-        except KeyError:  # a comment, or a mistake: the parser knows
-            tokens = None
-        if tokens is None or language.pad in tokens:
-            return language.encode(tokens_of(parse(program, language)))
-        return tokens
+        """Return the token ids [length] of a text or a tree; see `leaps.dsl.text.read`."""
+        return read(program, self.language)
 
     def parse(self, text: str) -> Program:
-        """Read a text into a tree, or say where it is wrong."""
+        """Parse a text into a tree; the error points at what is wrong."""
         return parse(text, self.language)
 
     def text(self, tokens: NDArray[np.uint8]) -> str:
@@ -260,6 +259,91 @@ class Task(Protocol):
 
     def film(self, compiled: Compiled, episodes: Episodes, file: Path) -> None:
         """Save the first program's rollout from the first initial state as a GIF."""
+
+
+class Replay(Protocol):
+    """One rollout of a program, recorded for the studio by code of the domain instead of the interpreter."""
+
+    @property
+    def horizon(self) -> int:
+        """Maximum number of actions of the rollout."""
+
+    def record(self, steps: int, tests: int) -> dict[str, Any]:
+        """Record at most this many steps and tested conditions, as JSON; `outcome` is an `Outcome`."""
+
+    def check_film(self) -> None:
+        """Raise ValueError if the rollout can't be filmed."""
+
+    def film(self, frames: int, pixels: int) -> bytes:
+        """Film the first states as a GIF with at most this many pixels along its longer side."""
+
+
+class StudioSupport(Protocol):
+    """Features of the studio for domains whose worlds the page draws and edits cell by cell."""
+
+    def first_program(self, name: str) -> Program:
+        """Return the program that the page shows first for the task of this name."""
+
+    def drawn_world(self, rows: list[str], row: int, column: int, heading: int) -> Episodes:
+        """Read a world drawn by hand, with the agent's pose; ValueError if it is none."""
+
+    def prepare(self, task: Any, drawn: Episodes, seed: int) -> Episodes:
+        """Set up the task in a drawn world; ValueError if it can't be played there."""
+
+    def replay(self, program: Program, task: Any | None, episodes: Episodes) -> Replay:
+        """Run a program from the first of these states; without a task no rule but the world's applies."""
+
+
+class Disagreement(NamedTuple):
+    """A recorded run that a way of running programs does not reproduce."""
+
+    line: int
+    """of the file of records"""
+    program: str
+    runner: str
+    """which way of running programs"""
+    what: str
+    """description of the difference"""
+
+
+@dataclass(frozen=True)
+class RandomWorlds:
+    """What a domain does in random worlds of its own, instead of a task's initial states."""
+
+    settings: Callable[..., Any]
+    """a dataclass of what a data set is made of, with `programs` and `seed`"""
+    make_data: Callable[[Any, Callable[[int], object]], Any]
+    """(settings, called with the number of programs so far) → the data set of a program space"""
+    read_data: Callable[[Path], Any]
+    """read a data set from its folder"""
+    runner: Callable[[str, int], Callable[[NDArray[np.uint8]], Rollouts]]
+    """(program, seed) → run token ids [n, length] in worlds that show all the program does"""
+
+
+@dataclass(frozen=True)
+class Extras:
+    """Features that only some domains have; None where a domain lacks one."""
+
+    studio: StudioSupport | None = None
+    conform: Callable[[Path], tuple[int, list[Disagreement]]] | None = None
+    """check recorded runs of another implementation: number of records, and those that disagree"""
+    random_worlds: RandomWorlds | None = None
+
+
+@runtime_checkable
+class GridTask(Protocol):
+    """A task in worlds of cells, which is listed with a picture."""
+
+    @property
+    def summary(self) -> str:
+        """What the program has to do, in a sentence."""
+
+    @property
+    def smallest(self) -> tuple[int, int]:
+        """Smallest height and width."""
+
+    @property
+    def resizable(self) -> bool: ...
 
 
 def size_text(size: Size) -> str:

@@ -1,4 +1,4 @@
-"""Find a task of any domain by its name, or by the file that defines it."""
+"""Registry of tasks: find a task of any domain by its name, or by the file that defines it."""
 
 import difflib
 import re
@@ -9,35 +9,55 @@ from pathlib import Path
 from typing import Any
 
 from leaps.base.user_code import load, split_name
-from leaps.domain import LIMIT, SHARE, Task
+from leaps.domain import LIMIT, SHARE, Domain, Task
 
 HOMES = ("leaps.karel.tasks", "leaps.gym.known")
-"""modules with TASKS and their VARIANTS by name; imported when a task is wanted, since that takes a while"""
+"""modules with TASKS and their VARIANTS by name, and perhaps FEATURED ones by heading; imported when needed,
+since imports take time"""
+DEFAULT_DOMAIN = "leaps.karel.world:KAREL"
+"""domain of programs that are given without a task"""
+
+
+@cache
+def default_domain() -> Domain:
+    """Return the domain of programs that are given without a task."""
+    module, _, name = DEFAULT_DOMAIN.partition(":")
+    found: Domain = getattr(import_module(module), name)
+    return found
+
+
+def featured() -> dict[str, dict[str, Any]]:
+    """Return the tasks that the studio always lists, by heading and name."""
+    groups: dict[str, dict[str, Any]] = {}
+    for home in HOMES:
+        groups |= getattr(import_module(home), "FEATURED", {})
+    return groups
+
+
+@cache
+def listed() -> dict[str, Any]:
+    """Return the tasks of the package by name, without variants."""
+    return {name: task for home in HOMES for name, task in import_module(home).TASKS.items()}
 
 
 @cache
 def shipped() -> dict[str, Any]:
-    """Return the tasks that come with the package by name, variants last."""
-    homes = [import_module(home) for home in HOMES]
-    found: dict[str, Any] = {}
-    for home in homes:
-        found |= home.TASKS
-    for home in homes:
-        found |= home.VARIANTS
-    return found
+    """Return the tasks of the package by name, variants last."""
+    variants = {name: task for home in HOMES for name, task in import_module(home).VARIANTS.items()}
+    return listed() | variants
 
 
 def get(name: str) -> Any:
-    """Find a task by name, or one of your own by its file: `path/to/file.py:NAME`.
+    """Find a task by its name, or a user's task by its file: `path/to/file.py:NAME`.
 
-    What stands behind the name changes the task. For Karel, `top-off@0.25` draws from a quarter of its
+    Suffixes of the name change the task. For Karel, `top-off@0.25` draws from a quarter of its
     configurations only, and in `top-off~100` a rollout takes at most 100 actions. `top-off~220calls` runs
     programs with the limit of the paper authors' interpreter: 220 internal calls. In `seesaw~cost` every
     action costs 0.0001, as in the published returns of KAREL-LONG. Changes can be combined, as in
     `seesaw~100~cost`.
 
-    A file is imported, so this is for names that come from whoever runs the program; `named` is for all
-    other names.
+    A file is imported, so use this only for names from the user who runs the program, and `named` for names
+    from anywhere else.
     """
     place = split_name(name)
     if place is None:
@@ -48,13 +68,13 @@ def get(name: str) -> Any:
 
 
 def named(name: str, own: Mapping[str, str] | None = None) -> Any:
-    """Find one of the tasks that come with the package, or a variant of one, by its plain name.
+    """Find a task of the package, or a variant of one, by its plain name.
 
-    own: plain names of your own, and the `path/to/file.py:NAME` of each. No other file is imported.
+    own: plain names of user tasks, and the `path/to/file.py:NAME` of each. No other file is imported.
     """
     own = own or {}
     name, changes = _split_changes(name)
-    for home in map(import_module, HOMES):  # those that are not needed are not imported
+    for home in map(import_module, HOMES):  # import no home that is not needed
         if name in home.TASKS or name in home.VARIANTS:
             return _changed((home.VARIANTS | home.TASKS)[name], changes)
     if name in own:
@@ -62,15 +82,15 @@ def named(name: str, own: Mapping[str, str] | None = None) -> Any:
     known = shipped()
     by_letters = {_letters(other): other for other in (*known, *own)}
     close = difflib.get_close_matches(_letters(name), by_letters, n=1)
-    listed = ", ".join((*(task for home in HOMES for task in import_module(home).TASKS), *own))
-    hint = f"did you mean {by_letters[close[0]]!r}?" if close else f"expected one of {listed}"
+    expected = ", ".join((*listed(), *own))
+    hint = f"did you mean {by_letters[close[0]]!r}?" if close else f"expected one of {expected}"
     raise ValueError(f"unknown task {name!r}; {hint}")
 
 
 def plain_name(name: str) -> tuple[str, dict[str, str]]:
-    """Give a task a name without a path, and say where it is if it is one of your own: what `named` takes.
+    """Return a task's name without a path, and a user's task's location by that name, as `named` takes them.
 
-    Who knows the plain name can ask for the task, but for no other file.
+    With the plain name a client can ask for the task, but for no other file.
     """
     found = split_name(name)
     if found is None:
@@ -91,19 +111,19 @@ def plain_name(name: str) -> tuple[str, dict[str, str]]:
 
 
 def full_name(name: str, own: Mapping[str, str]) -> str:
-    """Write a name that `named` takes as `get` takes it, in another process too."""
+    """Turn a name that `named` takes into one that `get` takes, also in another process."""
     plain, changes = _split_changes(name)
-    named(name, own)  # so that nothing but valid changes is put behind a file
+    named(name, own)  # so that only valid changes are appended to a file
     return own.get(plain, plain) + "".join(sign + value for sign, value in changes)
 
 
 def _letters(name: str) -> str:
-    """Reduce a name to what everybody remembers of it: its letters."""
+    """Reduce a name to its letters and digits, for comparison with misspelt names."""
     return re.sub("[-_ ]", "", name.lower())
 
 
 def _split_changes(name: str) -> tuple[str, list[tuple[str, str]]]:
-    """Split `top-off@0.25~100~cost` into the task's name and what is to be different."""
+    """Split `top-off@0.25~100~cost` into the task's name and its changes."""
     plain, *rest = re.split(f"([{SHARE}{LIMIT}])", name)
     return plain, list(zip(rest[::2], rest[1::2], strict=True))
 

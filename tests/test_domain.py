@@ -3,11 +3,12 @@
 import pytest
 
 from leaps.analysis.repair import repair
-from leaps.domain import Task, read_size, size_text
+from leaps.domain import Extras, GridTask, Task, read_size, size_text
 from leaps.dsl.text import ProgramError, parse
 from leaps.evaluate import evaluate
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.solve import Run, SolveConfig, solve, work
+from leaps.tasks import get
 from tests.hoover import HOOVER, CleanCorridor
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
@@ -78,13 +79,17 @@ def test_a_program_of_another_domain_is_repaired() -> None:
 
 
 def test_a_search_among_points_needs_a_space() -> None:
-    with pytest.raises(ValueError, match="and hoover has none; expected ladder or hc"):
+    with pytest.raises(
+        ValueError,
+        match="and hoover has none; expected ladder or hc, or a space learned by `leaps train --task`",
+    ):
         solve(CORRIDOR, "leaps")
 
 
 def test_the_space_of_another_language_is_refused() -> None:
     for method in ("ladder", "leaps"):
-        with pytest.raises(ValueError, match="hoover has no program space; found 'leaps'"):
+        message = "is a program space of another language: it has move, turnRight, .* and lacks forward, turn"
+        with pytest.raises(ValueError, match=message):
             solve(CORRIDOR, method, space="leaps")
 
 
@@ -92,3 +97,14 @@ def test_a_program_of_another_domain_is_pointed_at_where_it_is_wrong() -> None:
     with pytest.raises(ProgramError, match="token 3: 'move' is not a token of this language"):
         repair("DEF run m( move m)", CORRIDOR)
     assert HOOVER.compile(HOOVER.language.encode(["DEF", "run", "m("])[None]).entry[0] == -1
+
+
+def test_most_domains_have_no_extras() -> None:
+    assert HOOVER.extras == Extras()
+    assert not HOOVER.compiled
+    assert KAREL.extras.conform is not None
+
+
+def test_only_tasks_in_worlds_of_cells_have_a_picture() -> None:
+    assert isinstance(get("maze"), GridTask)
+    assert not isinstance(CORRIDOR, GridTask)

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from leaps.tasks import full_name, get, named, plain_name, shipped
+from leaps.karel.tasks import FEATURED
+from leaps.karel.world import KAREL
+from leaps.tasks import default_domain, featured, full_name, get, listed, named, plain_name, shipped
 from tests.karel.tasks.corridor import corridor_in, edit
 
 
@@ -23,6 +25,16 @@ def written(folder: Path, source: str, name: str = "mine.py") -> Path:
 def test_every_task_that_ships_is_found_by_its_name(name: str) -> None:
     assert get(name) is shipped()[name]
     assert get(name).name == name
+
+
+def test_tasks_are_listed_without_variants() -> None:
+    assert {"maze", "CartPole-v1"} <= set(listed()) < set(shipped())
+    assert all(task.variant_of is None for task in listed().values())
+    assert featured() == FEATURED
+
+
+def test_a_program_without_a_task_is_of_the_default_domain() -> None:
+    assert default_domain() is KAREL
 
 
 @pytest.mark.parametrize(

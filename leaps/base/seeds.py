@@ -17,3 +17,5 @@ VIPER_SEEDS = 4 * SPAN
 """worlds that the trees of VIPER act in while they learn"""
 VIPER_VALIDATION_SEEDS = 5 * SPAN
 """worlds that the best of these trees is chosen on"""
+DATA_SEEDS = 6 * SPAN
+"""initial states of a task in which the programs of a data set are run"""

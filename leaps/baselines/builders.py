@@ -12,6 +12,7 @@ from leaps.base.files import write_atomically
 from leaps.base.settings import changed
 from leaps.base.tensors import read_about
 from leaps.baselines import hrl, naive, ppo, viper
+from leaps.baselines.evaluate import check_domain
 from leaps.baselines.hrl import HRLConfig, HRLTrainer
 from leaps.baselines.methods import Options
 from leaps.baselines.naive import Naive, NaiveConfig, behaviour_score, task_score
@@ -24,8 +25,9 @@ from leaps.baselines.viper import VIPERConfig, VIPERTrainer
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse, to_indented, to_line
 from leaps.evaluate import ExpectedReturn, evaluate
+from leaps.karel.dataset import WALL_DENSITY, worlds_for
 from leaps.karel.world import LANGUAGE
-from leaps.search.reconstruct import TEST_PROGRAMS, WALL_DENSITY, worlds_for
+from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.tasks import get
 
 PROGRAM_FILE = "program.karel"
@@ -36,10 +38,10 @@ Settings = TypeVar("Settings", HRLConfig, NaiveConfig, PPOConfig, VIPERConfig)
 
 
 class NaiveTrainer:
-    """The Naïve baseline as a training like the others, on a task or on one of the reconstruction tests."""
+    """Trainer of the Naïve baseline, on a task or on one of the reconstruction tests."""
 
     done = False
-    """it could always learn on"""
+    """it has no end of its own"""
 
     def __init__(
         self, config: NaiveConfig, name: str, seed: int, size: tuple[int, int] | None, device: str
@@ -73,7 +75,7 @@ class NaiveTrainer:
 
     @property
     def program(self) -> NDArray[np.uint8]:
-        """The best of the programs that it writes in the end."""
+        """The best program of the trained network."""
         return self.naive.answer()[0]
 
     def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
@@ -101,8 +103,17 @@ class NaiveTrainer:
         write_atomically(folder / PROGRAM_FILE, (text + "\n").encode())
 
 
+def plain_name(task: str) -> str:
+    """Return the name of a task, without its file, or of a reconstruction test; refuse other domains."""
+    if task in TEST_PROGRAMS:
+        return task
+    wanted = get(task)
+    check_domain(wanted)
+    return str(wanted.name)
+
+
 def _best_for(task: str, paper: Mapping[str, Settings], otherwise: Settings) -> Settings:
-    """What the paper found best for a task, or for the one that it is a variant of."""
+    """Return the paper's settings for a task, or for the task that it is a variant of."""
     if task in paper:  # a reconstruction test, too
         return paper[task]
     return paper.get(get(task).variant_of or task, otherwise)

@@ -1,35 +1,50 @@
-"""Policies × worlds → returns, in the worlds that `evaluate` runs programs in."""
+"""Policies × worlds → returns, in the worlds that `evaluate` runs programs in; and films of policies."""
 
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leaps.compiled.engine import check_horizon
-from leaps.domain import NO_ACTION, Outcome, Rollouts
+from leaps.domain import NO_ACTION, Outcome, Rollouts, Task
 from leaps.evaluate import Evaluation, starts
+from leaps.karel.draw import frames_of_actions, save_gif, to_text
 from leaps.karel.simulation import Arrays, Observation, Simulation
 from leaps.karel.tasks import KarelTask
+from leaps.karel.world import KAREL, World
 from leaps.tasks import get
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 class Policy(Protocol):
-    """What chooses actions by what it sees of the worlds: a network, a tree."""
+    """A network or a tree that chooses actions from observations."""
 
     observation: Observation
 
     @property
     def deterministic(self) -> bool:
-        """Whether the same observations always lead to the same actions: no action is drawn at random."""
+        """Whether no action is drawn at random."""
 
     def check(self, task: KarelTask, size: tuple[int, int]) -> None:
-        """Say what is wrong, if it can't act in worlds of this task and size."""
+        """Raise an error if the policy can't act in worlds of this task and size."""
 
     def begin(self, count: int) -> None:
-        """Forget what was: so many worlds begin."""
+        """Start episodes in this many worlds, without memory of earlier ones."""
 
     def act(self, observations: Arrays) -> NDArray[np.int64]:
-        """[worlds] the actions for observations [worlds, …]."""
+        """Choose actions [worlds] for observations [worlds, …]."""
+
+
+def check_domain(task: Task) -> None:
+    """Raise an error for a task of another domain than Karel."""
+    if task.domain is not KAREL:
+        raise ValueError(
+            f"{task.name}: baselines act in Karel's worlds only; expected a task of karel, found one of "
+            f"{task.domain.name}"
+        )
 
 
 def evaluate_policy(
@@ -43,11 +58,12 @@ def evaluate_policy(
     want_actions: bool = False,
     prefer_exact: bool = False,
 ) -> Evaluation:
-    """Let a policy act in the worlds that `evaluate` would run a program in.
+    """Compute a policy's returns in the worlds that `evaluate` would run a program in.
 
-    A policy that draws its actions is always judged on fresh worlds: its return in a state is itself random.
+    A policy that draws its actions is always evaluated on fresh worlds: its return in a state is random.
     """
     task = get(task) if isinstance(task, str) else task
+    check_domain(task)
     size = task.check_size(size)
     policy.check(task, size)
     worlds, weights = starts(task, episodes, seed, size, 0, prefer_exact and policy.deterministic)
@@ -77,3 +93,23 @@ def evaluate_policy(
         taken[None] if want_actions else None,
     )
     return Evaluation(task, size, seed, worlds, rollouts, weights)
+
+
+def states_of_policy(policy: Policy, task: KarelTask, seed: int, size: tuple[int, int] | None) -> list[World]:
+    """Return all states of a policy's episode in the seed's first world."""
+    result = evaluate_policy(policy, task, episodes=1, seed=seed, size=size, want_actions=True)
+    assert result.rollouts.actions is not None
+    return frames_of_actions(result.worlds.world(0), result.rollouts.actions[0, 0], task.hooks)
+
+
+def film_policy(policy: Policy, task: KarelTask, seed: int, size: tuple[int, int] | None, file: Path) -> None:
+    """Save a policy's episode in the seed's first world as a GIF."""
+    save_gif(states_of_policy(policy, task, seed, size), file)
+
+
+def frames_of_policy(
+    policy: Policy, task: KarelTask, seed: int, size: tuple[int, int] | None
+) -> "list[tuple[Text, float]]":
+    """Return the states of a policy's episode as text, each with the return of ending there."""
+    worlds = states_of_policy(policy, task, seed, size)
+    return [(to_text(world), task.return_after(world, worlds[0], step)) for step, world in enumerate(worlds)]

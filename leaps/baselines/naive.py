@@ -21,13 +21,15 @@ from leaps.baselines.settings import check_finite
 from leaps.domain import Rollouts
 from leaps.dsl.mask import SHORTEST
 from leaps.dsl.text import PREFIX
-from leaps.embedding.behaviour import HORIZON, match
-from leaps.embedding.model import VOCABULARY, mlp, previous_tokens, with_prefix
+from leaps.embedding.behaviour import match
+from leaps.embedding.model import mlp, previous_tokens, with_prefix
 from leaps.embedding.syntax import SyntaxTables, TensorMask
+from leaps.karel.dataset import HORIZON
 from leaps.karel.executor import run
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import KAREL, LANGUAGE, Worlds
 
+VOCABULARY = len(LANGUAGE.tokens)
 Score = Callable[[NDArray[np.uint8]], tuple[NDArray[np.float64], int]]
 """programs [n, length] → their returns [n], and how many environment steps were used to find them"""
 

@@ -1,8 +1,7 @@
-"""What all commands share: the application, its options, reading what users give, and saying what is wrong.
+"""The application, and what all commands share: options, reading programs and sizes, reporting errors.
 
-Exit codes: 0 fine, 1 failed (the answer is no), 2 misused (bad input, bad options). Every command takes
-`--json` and then prints one JSON object to standard output and nothing else; what went wrong goes to standard
-error.
+Exit codes: 0 success, 1 failure (the answer is no), 2 misuse (bad input, bad options). With `--json` a
+command prints one JSON object to standard output and nothing else. Errors go to standard error.
 """
 
 import json
@@ -18,11 +17,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from leaps import __version__
 from leaps.domain import read_size, words_of
 from leaps.dsl.syntax import Program
-from leaps.karel.world import KAREL
+from leaps.tasks import default_domain
 
 if TYPE_CHECKING:
-    from leaps.domain import Domain, Task
-    from leaps.karel.dataset import Dataset
+    from leaps.domain import RandomWorlds, Task
 
 app = typer.Typer(
     help="Programs as policies: short, readable programs that solve tasks.",
@@ -36,37 +34,52 @@ out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
-# What several commands take.
+# Options of several commands.
 FileArgument = Annotated[
     Path | None,
-    typer.Argument(metavar="FILE", help="A program, as one line or indented. '-' reads standard input."),
+    typer.Argument(metavar="FILE", help="Program, on one line or indented. '-' reads standard input."),
 ]
 ExpressionOption = Annotated[
     str | None,
-    typer.Option("--expression", "-e", metavar="PROGRAM", help="The program itself, instead of a file."),
+    typer.Option("--expression", "-e", metavar="PROGRAM", help="Program as text, instead of a file."),
+]
+TaskArgument = Annotated[
+    str,
+    typer.Argument(metavar="TASK", help="Task: a name of `leaps tasks`, or FILE.py:NAME for your own."),
 ]
 TaskOption = Annotated[
     str,
-    typer.Option("--task", "-t", help="Which task; `leaps tasks` lists them. FILE.py:NAME is one of yours."),
+    typer.Option("--task", "-t", help="Task: a name of `leaps tasks`, or FILE.py:NAME for your own."),
 ]
 SeedOption = Annotated[
-    int, typer.Option("--seed", "-s", min=0, help="Worlds are drawn from it: same seed, same worlds.")
+    int, typer.Option("--seed", "-s", min=0, help="Seed of the worlds. The same seed gives the same worlds.")
+]
+RunSeedOption = Annotated[
+    int, typer.Option("--seed", "-s", min=0, help="Seed. The same seed gives the same result.")
+]
+BudgetOption = Annotated[
+    int | None,
+    typer.Option("--budget", help="Maximum number of programs evaluated. Default: the method's own."),
 ]
 SizeOption = Annotated[
     str | None,
     typer.Option(
         "--size",
         metavar="HxW",
-        help="Height and width of the world, walls included, or the name of a variant; the task's own by "
-        "default.",
+        help="Height and width of the world, walls included, or the name of a variant. Default: the task's "
+        "own.",
     ),
 ]
-DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="A data set of `leaps data`.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object, for machines.")]
+DeviceOption = Annotated[str, typer.Option("--device", help="Device for training: cpu or cuda.")]
+AddressOption = Annotated[
+    str | None, typer.Option("--address", help="Address of the Dask scheduler or the Ray cluster.")
+]
+DataOption = Annotated[Path, typer.Option("--data", metavar="DIR", help="Data set made by `leaps data`.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
 def progress_bar() -> Progress:
-    """A bar on standard error, which vanishes when it is done."""
+    """Make a progress bar on standard error that vanishes at the end."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -83,20 +96,20 @@ def print_json(value: Any) -> None:
     typer.echo(json.dumps(value))
 
 
-def read_program(file: Path | None, expression: str | None, domain: "Domain" = KAREL) -> Program:
-    """Read the program that a command was given, from wherever it was given, in the words of a domain."""
-    return domain.parse(read_source(file, expression))
+def read_program(file: Path | None, expression: str | None) -> Program:
+    """Read a program from a file or an option, in the language of the default domain."""
+    return default_domain().parse(read_source(file, expression))
 
 
 def read_for(task: "Task", file: Path | None, expression: str | None) -> "tuple[Task, Program]":
-    """Read a program in the words of a task; return the task with the constants of the program, too."""
+    """Read a program in a task's language; return the task with the program's constants, and the tree."""
     source = read_source(file, expression)
     fitted = task.fitting(words_of(source))
     return fitted, fitted.domain.parse(source)
 
 
 def read_source(file: Path | None, expression: str | None) -> str:
-    """Read the text of the program that a command was given."""
+    """Read the text of a program from a file or an option."""
     if (file is None) == (expression is None):
         raise ValueError("expected a program: either a FILE or -e 'DEF run m( … m)', and not both")
     if expression is not None:
@@ -106,7 +119,7 @@ def read_source(file: Path | None, expression: str | None) -> str:
 
 
 def read_text(file: Path) -> str:
-    """Read a text file, or standard input for '-'; bytes that are no UTF-8 are left to the parser."""
+    """Read a text file, or standard input for '-'. Bytes that are not UTF-8 are replaced."""
     data = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     return data.decode("utf-8-sig", errors="replace")
 
@@ -122,7 +135,7 @@ def parse_size(text: str | None, option: str = "--size") -> tuple[int, int] | No
 
 
 def size_for(task: "Task", text: str | None, option: str = "--size") -> Any:
-    """Read HxW or the name of a variant, whichever the task takes; None if there is nothing to read."""
+    """Read HxW or the name of a variant, whichever the task takes; None without a text."""
     if text is None:
         return None
     try:
@@ -136,24 +149,24 @@ def size_for(task: "Task", text: str | None, option: str = "--size") -> Any:
 
 
 def sizes_for(task: "Task", text: str | None, option: str) -> tuple[Any, ...]:
-    """Read several sizes or variants, with commas between them."""
+    """Read sizes or variants that are separated by commas."""
     return tuple(size_for(task, each.strip(), option) for each in (text.split(",") if text else ()))
 
 
-def parse_sizes(text: str | None, option: str) -> tuple[tuple[int, int], ...]:
-    """Read HxW,HxW."""
-    parsed = (parse_size(each, option) for each in (text.split(",") if text else ()))
-    return tuple(size for size in parsed if size is not None)
+def random_worlds() -> "RandomWorlds":
+    """Return what the default domain does in random worlds."""
+    found = default_domain().extras.random_worlds
+    assert found is not None
+    return found
 
 
-def load_data(folder: Path) -> "Dataset":
-    from leaps.karel.dataset import Dataset
-
-    return Dataset.load(folder)
+def load_data(folder: Path) -> Any:
+    """Read a data set of the default domain's random worlds."""
+    return random_worlds().read_data(folder)
 
 
 def check_device(device: str) -> None:
-    """Say what is wrong with a device, if anything."""
+    """Raise an error for a device that is unknown or not available."""
     import torch
 
     if device not in ("cpu", "cuda"):
@@ -178,11 +191,11 @@ def options(
 
 
 def main() -> None:
-    """Run a command; tell users what is wrong with their input without a traceback."""
+    """Run a command; report wrong input without a traceback."""
     try:
         app()
     except (ValueError, OSError) as error:
-        if isinstance(error, BrokenPipeError):  # the reader of our output has gone
+        if isinstance(error, BrokenPipeError):  # the reader of the output has closed the pipe
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.exit(1)
         message = (

@@ -1,4 +1,4 @@
-"""The command that trains what programs are compared with: baseline."""
+"""Commands that train baselines: baseline, skills."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +8,9 @@ import typer
 from leaps.baselines.methods import BASELINES, Options, build_trainer, get_baseline
 from leaps.cli.app import (
     DataOption,
+    DeviceOption,
     JsonOption,
+    RunSeedOption,
     SizeOption,
     TaskOption,
     app,
@@ -19,14 +21,13 @@ from leaps.cli.app import (
     print_json,
     progress_bar,
 )
-from leaps.karel.world import KAREL
 
 if TYPE_CHECKING:
     from leaps.baselines.train import Point
 
 
 def need_baselines() -> None:
-    """Say how to install what the baselines are made of, if it isn't there."""
+    """Raise an error with the install command if a library of the baselines is missing."""
     try:
         import sb3_contrib  # noqa: F401
         import sklearn  # noqa: F401
@@ -38,7 +39,7 @@ def need_baselines() -> None:
 
 
 def parse_changes(words: list[str]) -> dict[str, str]:
-    """Read NAME=VALUE several times."""
+    """Read a list of NAME=VALUE."""
     changes = {}
     for word in words:
         name, equals, value = word.partition("=")
@@ -54,62 +55,54 @@ def baseline(
         str,
         typer.Argument(
             metavar="METHOD",
-            help=f"One of {', '.join(BASELINES)}.",
+            help=f"Baseline: {', '.join(BASELINES)}.",
         ),
     ],
     task: TaskOption,
-    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same training.")] = 0,
+    seed: RunSeedOption = 0,
     steps: Annotated[
         int | None,
-        typer.Option("--steps", min=1, help="Environment steps to train for; 2,000,000 by default."),
+        typer.Option("--steps", min=1, help="Number of environment steps. Default: 2,000,000."),
     ] = None,
     size: SizeOption = None,
     origin: Annotated[
         Path | None,
-        typer.Option("--from", metavar="DIR", help="A training to begin from: see below."),
+        typer.Option("--from", metavar="DIR", help="Folder of a training to start from; see above."),
     ] = None,
     change: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A hyperparameter other than the paper's."),
+        typer.Option("--set", metavar="NAME=VALUE", help="Override a hyperparameter, e.g. epochs=8."),
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option(
-            "--out", metavar="DIR", help="Where the training lives; out/METHOD-TASK-SEED by default."
-        ),
+        typer.Option("--out", metavar="DIR", help="Folder of the training. Default: out/METHOD-TASK-SEED."),
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="cpu or cuda.")] = "cpu",
+    device: DeviceOption = "cpu",
     json_: JsonOption = False,
 ) -> None:
-    """Train a baseline on a task, and say how well it does on worlds that it was not trained on.
+    """Train a baseline on a task, and evaluate it on worlds that it was not trained on.
 
-    Its hyperparameters are those that the paper found best for the task. An interrupted training goes on
-    where it was when the same command is given again. drl-abs-t goes on with a policy of drl-abs on another
-    task, viper imitates a policy, hrl and hrl-abs can use skills of your own: give their folder with --from.
+    The hyperparameters are the paper's best for the task. The same command resumes an interrupted training.
+    Some baselines start from another training, given with --from: drl-abs-t fine-tunes a policy of drl-abs
+    from another task. viper imitates a policy. hrl and hrl-abs may use skills of `leaps skills`.
 
       leaps baseline drl-abs --task maze --set entropy=0.01
       leaps run --policy out/drl-abs-maze-0 --task maze --size 100x100
     """
     need_baselines()
+    from leaps.baselines.builders import plain_name
     from leaps.baselines.train import BaselineConfig, Training
     from leaps.experiments.report.figures import draw_learning_curve
-    from leaps.search.reconstruct import TEST_PROGRAMS
-    from leaps.tasks import get
 
     chosen = get_baseline(method)
     config = BaselineConfig(method, task, seed, chosen.steps if steps is None else steps, parse_size(size))
     check_device(device)
-    task_name = task
-    if task not in TEST_PROGRAMS:
-        wanted = get(task)
-        if wanted.domain is not KAREL:
-            raise ValueError(f"--task: baselines act in Karel's worlds only, which {wanted.name} has none of")
-        task_name = wanted.name  # of a task in a file, without the file
-    folder = to or Path("out") / f"{method}-{task_name}-{seed}"
+    name = plain_name(task)
+    folder = to or Path("out") / f"{method}-{name}-{seed}"
     options = Options(device, origin, parse_changes(change or []))
     training = Training(config, build_trainer(config, options), folder)
     if training.resume() and not json_:
-        out.print(f"[dim]going on after {training.trainer.steps:,} steps[/dim]")
+        out.print(f"[dim]resuming after {training.trainer.steps:,} steps[/dim]")
     with progress_bar() as bar:
         shown = bar.add_task(
             f"{method} on {task}", total=config.steps, completed=training.trainer.steps, said=""
@@ -132,25 +125,27 @@ def baseline(
         f"[bold]{result['return']:.3f}[/bold] ({result['judged']}), after {result['steps']:,} steps and "
         f"{result['seconds']:.0f} s"
     )
-    out.print(f"kept in {folder}: what was learned, its curve and its configuration", style="dim")
+    out.print(f"saved in {folder}: the trained policy, its learning curve and its configuration", style="dim")
 
 
 @app.command()
 def skills(
     data: DataOption,
     to: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The training's folder; an unfinished one goes on.")
+        Path,
+        typer.Option("--out", metavar="DIR", help="Folder of the training, which is resumed if unfinished."),
     ],
-    epochs: Annotated[int, typer.Option("--epochs", min=1)] = 20,
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Sequences per update; 512 suit a GPU.")] = 128,
-    rate: Annotated[float, typer.Option("--rate", help="Of learning; 0.001 suits batches of 512.")] = 3e-4,
-    seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
-    device: Annotated[str, typer.Option("--device", help="cpu or cuda.")] = "cpu",
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of epochs.")] = 20,
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Sequences per update. GPU: 512.")] = 128,
+    rate: Annotated[float, typer.Option("--rate", help="Learning rate. For batches of 512: 0.001.")] = 3e-4,
+    seed: RunSeedOption = 0,
+    device: DeviceOption = "cpu",
     json_: JsonOption = False,
 ) -> None:
-    """Learn skills from a data set's rollouts: the sequences of actions that hrl and hrl-abs choose among.
+    """Learn skills, the sequences of actions that hrl and hrl-abs choose among, from a data set's rollouts.
 
-    Those that come with the package were made so, on a GPU; `leaps baseline hrl --from DIR` uses others.
+    The skills of the package were trained with this command on a GPU. `leaps baseline hrl --from DIR` uses
+    other skills.
     """
     from leaps.baselines.skill_training import SKILLS_FILE, action_sequences, train_skills
     from leaps.baselines.skill_training import Progress as Update
@@ -173,6 +168,6 @@ def skills(
         print_json({"out": str(to), **found})
         return
     out.print(
-        f"{found['exact']:.1%} of unseen sequences come back whole, {found['actions']:.1%} of their actions"
+        f"held-out reconstruction: {found['exact']:.1%} of sequences, {found['actions']:.1%} of actions"
     )
-    out.print(f"kept in {to / SKILLS_FILE}", style="dim")
+    out.print(f"saved as {to / SKILLS_FILE}", style="dim")

@@ -24,9 +24,9 @@ class Drawn:
     experiment: str
     results: "Sequence[Result]"
     stored: int
-    """cells that they were drawn from"""
+    """number of cells that they were drawn from"""
     seed: int
-    """of the draw"""
+    """seed of the draw"""
 
 
 def draw_stored(
@@ -99,7 +99,7 @@ def check_stored(
         )
     else:
         for file in damaged:
-            out.print(f"damaged, and can't be checked: {file}", markup=False, soft_wrap=True, style="red")
+            out.print(f"damaged file, not checked: {file}", markup=False, soft_wrap=True, style="red")
         changed = sum(any(one.expected is not MISSING for one in each.differences) for each in checked)
         failed = sum(each.failure is not None for each in checked)
         out.print(

@@ -1,4 +1,4 @@
-"""The command that makes the paper's tables and figures again: experiment."""
+"""The command that computes the paper's tables and figures: experiment."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from leaps.baselines.methods import BASELINES
-from leaps.cli.app import JsonOption, app, check_device, err, out, print_json, progress_bar
+from leaps.cli.app import AddressOption, JsonOption, app, check_device, err, out, print_json, progress_bar
 from leaps.cli.baseline import need_baselines
 from leaps.cli.check import check_stored, draw_stored
 
@@ -21,60 +21,65 @@ if TYPE_CHECKING:
 
 
 def _names(text: str | None) -> list[str] | None:
-    """Read names that commas separate."""
+    """Read names that are separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 @app.command()
 def experiment(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Which; without one, they are listed.")
+        str | None, typer.Argument(metavar="NAME", help="Name of the experiment. Without it, all are listed.")
     ] = None,
     seeds: Annotated[
-        int | None, typer.Option("--seeds", help="Of each row; by default the paper's 5, or 32 for peers.")
+        int | None,
+        typer.Option("--seeds", help="Number of seeds per entry. Default: 5, or 32 for other searches."),
     ] = None,
-    tasks: Annotated[str | None, typer.Option("--tasks", metavar="A,B", help="Some columns only.")] = None,
+    tasks: Annotated[
+        str | None, typer.Option("--tasks", metavar="A,B", help="Columns of the table to compute.")
+    ] = None,
     methods: Annotated[
         str | None,
         typer.Option(
-            "--methods", metavar="A,B", help="Some rows only. Searches of your own as FILE.py:NAME."
+            "--methods",
+            metavar="A,B",
+            help="Rows of the table to compute, or FILE.py:NAME for your own search.",
         ),
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A miniature of it all, to try how it goes.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a miniature of the experiment.")] = False,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, help="Processes on this machine; one per core by default.")
+        int | None,
+        typer.Option("--jobs", min=1, help="Number of local processes. Default: one per core."),
     ] = None,
-    backend: Annotated[str, typer.Option("--backend", help="local, dask or ray.")] = "local",
-    address: Annotated[
-        str | None, typer.Option("--address", help="Of the Dask scheduler or the Ray cluster.")
-    ] = None,
-    results: Annotated[Path, typer.Option("--results", metavar="DIR", help="Where results are kept.")] = Path(
-        "results"
-    ),
+    backend: Annotated[str, typer.Option("--backend", help="Backend: local, dask or ray.")] = "local",
+    address: AddressOption = None,
+    results: Annotated[
+        Path, typer.Option("--results", metavar="DIR", help="Folder of stored results.")
+    ] = Path("results"),
     work: Annotated[
-        Path, typer.Option("--work", metavar="DIR", help="Where trainings live; shared by all workers.")
+        Path, typer.Option("--work", metavar="DIR", help="Folder for trainings, shared by all workers.")
     ] = Path("out/experiments"),
     device: Annotated[
-        str, typer.Option("--device", help="That trainings run on: cpu or cuda, of every worker.")
+        str, typer.Option("--device", help="Device for training on every worker: cpu or cuda.")
     ] = "cpu",
     check: Annotated[
         int | None,
         typer.Option(
-            "--check", metavar="N", min=1, help="Recompute N stored cells, drawn at random, and compare."
+            "--check",
+            metavar="N",
+            min=1,
+            help="Number of stored cells to recompute and compare.",
         ),
     ] = None,
     check_seed: Annotated[
         int | None,
-        typer.Option("--check-seed", min=0, help="Seed of the draw of --check; random by default."),
+        typer.Option("--check-seed", min=0, help="Seed of the draw of --check. Default: random."),
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Make a table or a figure of the paper again, or some of its rows and columns.
+    """Compute a table or a figure of the paper, or some of its rows and columns.
 
-    It is a list of cells, each one method on one task with one seed. What is in the results is not
-    computed again, so an interrupted experiment goes on where it was. Figures are drawn by `leaps report`.
+    An experiment is a list of cells; a cell is one method on one task with one seed. Stored cells are not
+    recomputed, so the same command resumes an interrupted experiment. `leaps report` draws the figures.
     For instance:
 
       leaps experiment tasks --methods leaps,leaps-rand-8 --seeds 5
@@ -107,10 +112,10 @@ def experiment(
     chosen = get_experiment(name).with_methods(files)
 
     def prepare(cells: "Sequence[Cell]") -> "Backend":
-        """Find the place to compute these cells, once all that they need is installed."""
+        """Connect to the backend for these cells, after a check that their libraries are installed."""
         if any(cell.method in BASELINES for cell in cells):
             need_baselines()
-        # Whether a cluster's workers have a GPU is theirs to say, cell by cell.
+        # A cluster's workers report for each cell whether they have a GPU.
         check_device("cpu" if device == "cuda" and backend != "local" else device)
         return connect(backend, address, jobs)
 
@@ -137,7 +142,7 @@ def experiment(
     finally:
         place.close()
     for file in store.aside:
-        err.print(f"could not be read, and was computed again; it is kept as {file}", markup=False)
+        err.print(f"damaged result recomputed; the damaged file is now {file}", markup=False)
     done = [cell for cell in cells if cell in outcome.results]
     rows = {} if name in FIGURES else tabulate(chosen, [outcome.results[cell] for cell in done])
     if json_:
@@ -148,7 +153,7 @@ def experiment(
         else:
             print_table(chosen, rows)
         if outcome.failures:
-            out.print(f"{len(outcome.failures)} cells failed; the same command tries them again", style="red")
+            out.print(f"{len(outcome.failures)} cells failed; the same command retries them", style="red")
     if outcome.failures:
         raise typer.Exit(1)
 
@@ -174,16 +179,16 @@ def summary_of(chosen: "Experiment", outcome: "RunResults", rows: "Rows") -> dic
 
 
 def print_files(chosen: "Experiment", files: list[Path]) -> None:
-    """Say where a figure's values are, and what shows them."""
+    """Print the files of a figure's values, and the command that draws it."""
     out.print(f"{chosen.name}: {chosen.summary}", style="bold")
     for file in files:
         out.print(f"  {file}", markup=False, soft_wrap=True)
     if files:
-        out.print("`leaps report` shows them in docs/reproduction.md; quick ones with --quick --out DIR")
+        out.print("`leaps report` draws them in docs/reproduction.md; add --quick --out DIR for quick runs")
 
 
 def print_table(chosen: "Experiment", rows: "Rows") -> None:
-    """Mean and deviation of every entry, above what was reported."""
+    """Print mean and standard deviation of every entry, above the reported values."""
     from leaps.experiments.paper import REPORTED
 
     table = Table(title=chosen.summary, title_justify="left", box=None, header_style="bold")

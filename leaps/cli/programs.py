@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -16,7 +16,6 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from leaps.baselines.evaluate import Policy, evaluate_policy
 from leaps.cli.app import (
     ExpressionOption,
     FileArgument,
@@ -32,7 +31,7 @@ from leaps.cli.app import (
     size_for,
 )
 from leaps.cli.baseline import need_baselines
-from leaps.domain import Domain, Episodes, Outcome, Size, Task, size_text
+from leaps.domain import Domain, Episodes, GridTask, Outcome, Scene, Size, Task, size_text
 from leaps.dsl.interpreter import Conditional, Course, Step
 from leaps.dsl.syntax import (
     Action,
@@ -47,11 +46,10 @@ from leaps.dsl.syntax import (
 )
 from leaps.dsl.text import ProgramError, to_indented, to_line
 from leaps.evaluate import Evaluation, evaluate
-from leaps.karel.conformance import conform as check_records
-from leaps.karel.draw import frames_of_actions, save_gif, to_text
-from leaps.karel.tasks import TASKS
-from leaps.karel.world import HEADINGS, KAREL, World
-from leaps.tasks import get
+from leaps.tasks import default_domain, get, listed
+
+if TYPE_CHECKING:
+    from leaps.baselines.evaluate import Policy
 
 
 @app.command("tasks")
@@ -59,44 +57,53 @@ def list_tasks(json_: JsonOption = False, seed: SeedOption = 0) -> None:
     """List the tasks, each with a picture of an initial state.
 
     The first six are the paper's, the next four are harder, the others come from other papers. Pass a name
-    as [b]--task[/b]. Environments of Gymnasium and MiniGrid are tasks, too, with the names that they have
-    there: [b]leaps solve CartPole-v1[/b].
+    as [b]--task[/b]. Some environments of Gymnasium and MiniGrid are tasks as well; they are listed last, by
+    name only.
 
     Append [b]~100[/b] to a name to limit rollouts to 100 actions, or [b]~220calls[/b] to stop programs
     after 220 internal calls, as the paper authors' interpreter does. Append [b]~cost[/b] to subtract 0.0001
     from the return for every action, as the published returns of KAREL-LONG do.
     """
-    initial = {name: task.worlds(1, seed).world(0) for name, task in TASKS.items()}
+    grids: dict[str, Any] = {name: task for name, task in listed().items() if isinstance(task, GridTask)}
+    scenes = {name: first_scene(task, seed) for name, task in grids.items()}
     if json_:
         print_json(
             [
                 {
                     "name": name,
                     "summary": task.summary,
-                    "size": list(task.size),
+                    "size": list(task.check_size(None)),
                     "smallest": list(task.smallest),
                     "resizable": task.resizable,
                     "horizon": task.horizon(),
-                    "grid": initial[name].rows(),
-                    "agent": [*initial[name].place[:2], HEADINGS[initial[name].place[2]]],
+                    **scenes[name].plain(),
                 }
-                for name, task in TASKS.items()
+                for name, task in grids.items()
             ]
         )
         return
-    for name, task in TASKS.items():
+    for name, task in grids.items():
+        size = size_text(task.check_size(None))
         facts = Text.assemble(
             (name, "bold"),
             "\n\n",
             task.summary,
             "\n\n",
-            (f"{task.size[0]}x{task.size[1]} cells, at most {task.horizon():,} actions", "dim"),
+            (f"{size} cells, at most {task.horizon():,} actions", "dim"),
         )
         row = Table.grid(padding=(0, 3))
         row.add_column(width=46, no_wrap=True)
         row.add_column(width=30)
-        row.add_row(to_text(initial[name]), facts)
+        row.add_row(plain_text(scenes[name].text()), facts)
         out.print(row, "")
+    out.print("Environments:", ", ".join(name for name in listed() if name not in grids))
+
+
+def first_scene(task: Task, seed: int) -> Scene:
+    """Return the seed's first initial state."""
+    anything = Program((Action(task.domain.language.actions[0]),))
+    scene: Scene = task.course(anything, task.worlds(1, seed)).stage
+    return scene
 
 
 @app.command()
@@ -106,16 +113,16 @@ def check(
     task: Annotated[
         str | None,
         typer.Option(
-            "--task", "-t", help="Task whose actions and perceptions a program may use; Karel's by default."
+            "--task", "-t", help="Task whose actions and perceptions the program may use. Default: Karel's."
         ),
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Say whether a text is a program; if not, what is wrong and where.
+    """Check whether a text is a program, and point at the first error.
 
-    Prints the program as people read it. Exit code 2 if it is none.
+    Prints a valid program in indented form. The exit code is 2 for any other text.
     """
-    domain = KAREL
+    domain = default_domain()
     try:
         if task is None:
             program = read_program(file, expression)
@@ -161,7 +168,7 @@ PRIVILEGED = "perceptions that need the environment"
 
 
 def privileged_summary(program: Program, domain: Domain) -> dict[str, list[str]]:
-    """The privileged perceptions that a program asks about, as JSON; nothing in a domain without any."""
+    """Return the privileged perceptions that a program uses, as JSON; nothing in a domain without any."""
     return {"privileged": domain.privileged_in(program)} if domain.privileged else {}
 
 
@@ -173,22 +180,26 @@ def run_program(
     expression: ExpressionOption = None,
     policy: Annotated[
         Path | None,
-        typer.Option("--policy", metavar="DIR", help="A policy of `leaps baseline`, instead of a program."),
+        typer.Option(
+            "--policy",
+            metavar="DIR",
+            help="Folder of a trained policy, instead of a program.",
+        ),
     ] = None,
     greedy: Annotated[
-        bool, typer.Option("--greedy", help="Let the policy do what it finds best, not draw its actions.")
+        bool, typer.Option("--greedy", help="Take the policy's most likely action instead of drawing one.")
     ] = False,
     episodes: Annotated[
         int | None,
-        typer.Option("--episodes", "-n", min=1, help="Number of fresh worlds to draw; 100 by default."),
+        typer.Option("--episodes", "-n", min=1, help="Number of fresh worlds. Default: 100."),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", "-s", min=0, help="Seed of the fresh worlds; 0 by default.")
+        int | None, typer.Option("--seed", "-s", min=0, help="Seed of the fresh worlds. Default: 0.")
     ] = None,
     size: SizeOption = None,
     gif: Annotated[
         Path | None,
-        typer.Option("--gif", metavar="OUT.gif", help="Save an episode in the seed's first world as a GIF."),
+        typer.Option("--gif", metavar="OUT.gif", help="GIF file for an episode in the seed's first world."),
     ] = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Play an episode in the seed's first world in the terminal.")
@@ -197,15 +208,15 @@ def run_program(
 ) -> None:
     """Run a program or a trained policy on a task, and print its mean return.
 
-    The return is what the task pays in the last state of an episode: 1 is a perfect run. The mean is exact,
-    over all initial states of the task, where these are few enough to list and the rollouts draw no actions.
-    Otherwise, or with --episodes or --seed, it is the mean over fresh worlds. For instance:
+    The return is the task's value of the last state of an episode; in Karel's tasks 1 is perfect. The mean is
+    exact, over all initial states, if they can be listed and no action is drawn at random. Otherwise, or with
+    --episodes or --seed, it is the mean over fresh worlds. For instance:
 
       leaps run examples/maze.karel --task maze --size 100x100 --gif maze.gif
     """
     shown: Program | Policy
     if greedy and policy is None:
-        raise ValueError("--greedy: expected a --policy")
+        raise ValueError("--greedy: expected a --policy as well")
     if gif is not None and gif.suffix.lower() != ".gif":
         raise ValueError(f"--gif: expected a name that ends in .gif, found {str(gif)!r}")
     wanted = get(task)
@@ -213,10 +224,8 @@ def run_program(
         wanted, shown = read_for(wanted, file, expression)
     elif file is not None or expression is not None:
         raise ValueError("expected a program or a --policy, and not both")
-    elif wanted.domain is not KAREL:
-        raise ValueError(f"--policy: policies act in Karel's worlds only, which {wanted.name} has none of")
     else:
-        shown = read_policy(policy, greedy)
+        shown = read_policy(policy, wanted, greedy)
     dimensions = size_for(wanted, size)
     result = roll_out(
         shown, wanted, episodes or 100, seed or 0, dimensions, prefer_exact=episodes is None and seed is None
@@ -230,11 +239,11 @@ def run_program(
         play(shown, wanted, seed or 0, dimensions)
     print_run(shown, result)
     if gif is not None:
-        out.print(f"an episode, as a picture: {gif}")
+        out.print(f"episode saved as {gif}")
 
 
 def roll_out(
-    shown: Program | Policy,
+    shown: "Program | Policy",
     task: Any,
     episodes: int,
     seed: int,
@@ -242,26 +251,31 @@ def roll_out(
     *,
     prefer_exact: bool = False,
 ) -> Evaluation:
-    """Run a program or a policy."""
+    """Evaluate a program or a policy."""
     if isinstance(shown, Program):
         return evaluate(shown, task, episodes=episodes, seed=seed, size=size, prefer_exact=prefer_exact)
+    from leaps.baselines.evaluate import evaluate_policy
+
     return evaluate_policy(shown, task, episodes=episodes, seed=seed, size=size, prefer_exact=prefer_exact)
 
 
-def read_policy(folder: Path, greedy: bool) -> Policy:
+def read_policy(folder: Path, task: Task, greedy: bool) -> "Policy":
+    """Read a trained policy for a task; greedy: let it take its most likely actions."""
     need_baselines()
+    from leaps.baselines.evaluate import check_domain
     from leaps.baselines.policies import load_policy
     from leaps.baselines.ppo import NeuralPolicy
 
+    check_domain(task)
     policy = load_policy(folder)
     if greedy:
         if not isinstance(policy, NeuralPolicy) or policy.greedy:
-            raise ValueError(f"--greedy: the policy in {folder} doesn't draw its actions anyway")
+            raise ValueError(f"--greedy: the policy in {folder} doesn't draw its actions")
         policy.greedy = True
     return policy
 
 
-def run_summary(shown: Program | Policy, result: Evaluation) -> dict[str, Any]:
+def run_summary(shown: "Program | Policy", result: Evaluation) -> dict[str, Any]:
     returns = result.returns[0]
     return {
         "task": result.task.name,
@@ -281,18 +295,18 @@ def run_summary(shown: Program | Policy, result: Evaluation) -> dict[str, Any]:
 
 
 def plain_size(size: Size) -> Any:
-    """A size as JSON: [height, width] or the name of a variant; None for an environment that has neither."""
+    """Return a size as JSON: [height, width], the name of a variant, or None for an environment without."""
     return (size or None) if isinstance(size, str) else list(size)
 
 
 def std_return(result: Evaluation) -> float:
-    """Standard deviation of the return from world to world."""
+    """Compute the standard deviation of the return over worlds."""
     apart = result.returns - result.mean_return[:, None]
     return float(result.average(apart**2)[0] ** 0.5)
 
 
 def coloured(program: Program) -> Text:
-    """The program as people read it, keywords apart from actions and perceptions."""
+    """Return an indented program with coloured keywords and perceptions."""
     text = Text(to_indented(program))
     text.highlight_words(["WHILE", "REPEAT", "IFELSE", "IF", "ELSE", "DEF", "not"], "bold magenta")
     asked = {each.condition.perception for each in walk(program) if isinstance(each, While | If | IfElse)}
@@ -302,7 +316,8 @@ def coloured(program: Program) -> Text:
     return text
 
 
-def print_run(shown: Program | Policy, result: Evaluation) -> None:
+def print_run(shown: "Program | Policy", result: Evaluation) -> None:
+    """Print a program or a policy beside its returns and outcomes."""
     returns, steps = result.returns[0], result.rollouts.steps[0]
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
@@ -323,10 +338,10 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
     calls = task.compile(shown).limit if isinstance(shown, Program) else 0
     limit = f"{calls:,} calls" if calls else f"{task.horizon(result.size):,} steps"
     words = {
-        Outcome.HALTED: "halted by themselves",
-        Outcome.ENDED: "were decided by the task",
+        Outcome.HALTED: "ended with the program",
+        Outcome.ENDED: "were ended by the task",
         Outcome.CUT_OFF: f"were cut off after {limit}",
-        Outcome.STUCK: "got stuck in a loop that can't act any more",
+        Outcome.STUCK: "got stuck in a loop without actions",
     }
     label = "states" if exact else "episodes"
     for outcome, meaning in words.items():
@@ -340,49 +355,50 @@ def print_run(shown: Program | Policy, result: Evaluation) -> None:
 
 
 def add_privileged(table: Table, names: list[str]) -> None:
-    """Name the privileged perceptions that a program asks about, if there are any."""
+    """Add a row for the privileged perceptions that a program uses, if any."""
     if names:
         table.add_row("privileged", Text(f"needs the environment for {', '.join(names)}"))
 
 
-def policy_frames(policy: Policy, task: Any, seed: int, size: Size | None) -> list[World]:
-    """All states of a policy's episode in the seed's first world."""
-    result = evaluate_policy(policy, task, episodes=1, seed=seed, size=size, want_actions=True)
-    assert result.rollouts.actions is not None
-    return frames_of_actions(result.worlds.world(0), result.rollouts.actions[0, 0], task.hooks)
-
-
-def save_episode(shown: Program | Policy, task: Any, seed: int, size: Size | None, file: Path) -> None:
+def save_episode(shown: "Program | Policy", task: Any, seed: int, size: Size | None, file: Path) -> None:
     """Save an episode in the seed's first world as a GIF."""
     if isinstance(shown, Program):
         task.film(task.compile(shown), task.worlds(1, seed, size), file)
-    else:
-        save_gif(policy_frames(shown, task, seed, size), file)
+        return
+    from leaps.baselines.evaluate import film_policy
+
+    film_policy(shown, task, seed, size, file)
+
+
+def frames_of(
+    shown: "Program | Policy", task: Any, seed: int, size: Size | None
+) -> list[tuple[str | Text, float]]:
+    """Return the states of an episode in the seed's first world, each with the return of ending there."""
+    if isinstance(shown, Program):
+        course = task.course(shown, task.worlds(1, seed, size))
+        start = (course.stage.text(), course.stage.worth())
+        return [start, *((course.stage.text(), course.stage.worth()) for _ in course)]
+    from leaps.baselines.evaluate import frames_of_policy
+
+    return [*frames_of_policy(shown, task, seed, size)]
 
 
 LONGEST_SHOW = 12.0  # seconds
 
 
-def play(shown: Program | Policy, task: Any, seed: int, size: Size | None) -> None:
-    """Play an episode in the seed's first world in the terminal, where there is one."""
+def play(shown: "Program | Policy", task: Any, seed: int, size: Size | None) -> None:
+    """Play an episode in the seed's first world, if the output is a terminal."""
     if not out.is_terminal:
         return
-    frames: list[tuple[str | Text, float]]
-    if isinstance(shown, Program):
-        course = task.course(shown, task.worlds(1, seed, size))
-        frames = [(course.stage.text(), course.stage.worth())]
-        frames += [(course.stage.text(), course.stage.worth()) for _ in course]
-    else:
-        worlds = policy_frames(shown, task, seed, size)
-        frames = [(to_text(at), task.return_after(at, worlds[0], step)) for step, at in enumerate(worlds)]
+    frames = frames_of(shown, task, seed, size)
     if not isinstance(frames[0][0], Text):
         out.print(
-            f"[dim]{escape(task.name)} has no picture for a terminal: these are its observations; "
-            "--gif films it[/dim]"
+            f"[dim]{escape(task.name)} has no text picture; shown are its observations. "
+            "Use --gif for a film.[/dim]"
         )
     lines = [str(picture).splitlines() for picture, _ in frames]
     if max(len(line) for text in lines for line in text) > out.width or len(lines[0]) + 3 > out.height:
-        out.print("[dim]the world is larger than the terminal; --gif shows it[/dim]")
+        out.print("[dim]the world is larger than the terminal; use --gif[/dim]")
         return
     pause = min(0.15, LONGEST_SHOW / len(frames))
     with Live(console=out, auto_refresh=False, transient=True) as live:
@@ -401,20 +417,20 @@ def trace(
     seed: SeedOption = 0,
     episode: Annotated[
         int,
-        typer.Option("--episode", min=0, help="Which of the seed's worlds; `leaps run` numbers them from 0."),
+        typer.Option("--episode", min=0, help="Number of the world among the seed's worlds, from 0."),
     ] = 0,
     state: Annotated[
         int | None,
-        typer.Option("--state", min=0, help="Which of all initial states; `leaps run` numbers them from 0."),
+        typer.Option("--state", min=0, help="Number of the initial state among all states, from 0."),
     ] = None,
     size: SizeOption = None,
-    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Stop after so many actions.")] = None,
+    steps: Annotated[int | None, typer.Option("--steps", min=1, help="Maximum number of actions.")] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Run a program step by step: for every action, where it stands in the program and why it was taken.
+    """Run a program step by step, with the reason of every action.
 
-    Each step shows the conditions that were looked at since the last action, what they came to, the
-    statement that was reached, and the world after its action.
+    Each step shows the conditions tested since the last action and their results, the statement that acted,
+    and the world after the action.
     """
     wanted, program = read_for(get(task), file, expression)
     dimensions = wanted.check_size(size_for(wanted, size))
@@ -468,9 +484,9 @@ def trace(
     limit = f"{course.calls:,} calls" if by_calls else f"{course.steps:,} actions"
     endings = {
         Outcome.HALTED: "the program ends",
-        Outcome.ENDED: "the task is decided",
+        Outcome.ENDED: "the task ends the rollout",
         Outcome.CUT_OFF: f"stopped after {limit}",
-        Outcome.STUCK: "a loop goes round without acting, for good",
+        Outcome.STUCK: "a loop repeats for ever without acting",
     }
     out.print()
     print_tests(tests_of(course.tests) if course.outcome != Outcome.CUT_OFF else [])
@@ -496,7 +512,7 @@ def listed_state(task: Task, size: Size, number: int) -> Episodes:
 
 
 def _steps_of(course: Course) -> Iterator[Step]:
-    """The steps of a run; where a task of one's own goes wrong, which it was is said."""
+    """Yield the steps of a run; an error of a user's task is raised with the number of the step."""
     try:
         yield from course
     except ValueError as error:
@@ -504,13 +520,14 @@ def _steps_of(course: Course) -> Iterator[Step]:
 
 
 def plain_text(picture: str | Text) -> Text:
-    """A scene's text, of which no bracket is markup."""
+    """Return a scene's text, without reading brackets as markup."""
     return picture if isinstance(picture, Text) else Text(picture)
 
 
 def tests_of(
     tests: "tuple[tuple[Conditional, bool], ...] | list[tuple[Conditional, bool]]",
 ) -> list[dict[str, Any]]:
+    """Return tested conditions as JSON."""
     return [
         {
             "statement": head_tokens(statement)[0],
@@ -539,17 +556,20 @@ def print_step(number: int, path: list[str], tests: list[dict[str, Any]], pictur
 @app.command()
 def conform(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.jsonl", help="Recorded runs, one JSON object a line.")
+        Path, typer.Argument(metavar="FILE.jsonl", help="File of recorded runs, one JSON object per line.")
     ],
     json_: JsonOption = False,
 ) -> None:
     """Check the executor and the interpreter against recorded runs.
 
-    Two kinds of record are known: traces (program, grid, agent, actions, halted, final_grid, final_agent) and
-    task runs (task, program, grid, agent, steps, return). Exit code 1 if any disagrees. Traces are run with
-    the limit of the paper authors' interpreter, 220 internal calls; task runs have no limit of calls.
+    A record is a trace (program, grid, agent, actions, halted, final_grid, final_agent) or a task run (task,
+    program, grid, agent, steps, return). The exit code is 1 if any record disagrees. Traces run with the
+    limit of the paper authors' interpreter, 220 internal calls; task runs have no limit of calls.
     """
-    count, disagreements = check_records(file)
+    domain = default_domain()
+    if domain.extras.conform is None:
+        raise ValueError(f"the domain {domain.name} has no recorded runs to check")
+    count, disagreements = domain.extras.conform(file)
     agree = count - len(disagreements)
     if json_:
         print_json(

@@ -1,4 +1,4 @@
-"""The command that makes a program better: repair."""
+"""The command that improves a given program: repair."""
 
 import sys
 from difflib import SequenceMatcher
@@ -17,6 +17,7 @@ from leaps.cli.app import (
     ExpressionOption,
     FileArgument,
     JsonOption,
+    RunSeedOption,
     SizeOption,
     TaskOption,
     app,
@@ -43,23 +44,23 @@ def repair(
     task: TaskOption,
     file: FileArgument = None,
     expression: ExpressionOption = None,
-    edits: Annotated[int, typer.Option("--edits", "-n", help="Statements that may be changed at most.")] = 3,
-    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,
+    edits: Annotated[int, typer.Option("--edits", "-n", help="Maximum number of edits.")] = 3,
+    seed: RunSeedOption = 0,
     budget: Annotated[
-        int | None, typer.Option("--budget", help="Programs evaluated at most; 500,000 by default.")
+        int | None, typer.Option("--budget", help="Maximum number of programs evaluated. Default: 500,000.")
     ] = None,
     size: SizeOption = None,
     also: AlsoOption = None,
     to: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the program here, too.")
+        Path | None, typer.Option("--out", metavar="FILE", help="File to write the program to.")
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Make a program better with a few edits, and show which.
+    """Improve a program with a few edits, and show them.
 
-    An edit adds, removes or changes an action, a loop or a conditional. Looks for the best program that so
-    few edits lead to; those that turn out to make no difference are taken back. Ctrl-C ends it with the best
-    so far.
+    An edit adds, removes or changes an action, a loop or a conditional. The command searches for the best
+    program within this number of edits, and undoes edits that make no difference. Ctrl-C ends the search
+    with the best program so far.
 
       leaps repair my.karel --task top-off --edits 3
     """
@@ -79,7 +80,7 @@ def repair(
         edits=edits,
         also=sizes_for(wanted, also, "--also"),
     )
-    if to is not None and not to.parent.is_dir():  # now, not after minutes
+    if to is not None and not to.parent.is_dir():  # before a search of minutes
         raise ValueError(f"--out: there is no folder {str(to.parent)!r} to write {to.name} into")
     with LiveView([config]) as view:
         found = repaired(work(Run(config), view.show))
@@ -94,6 +95,7 @@ def repair(
 
 
 def print_repair(found: "Repair", to: Path | None) -> None:
+    """Print a repaired program, with the lines that changed and its returns before and after."""
     solution = found.solution
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim")
@@ -108,7 +110,7 @@ def print_repair(found: "Repair", to: Path | None) -> None:
     table.add_row("changed", f"{found.edits} {many} of {solution.config.edits} allowed")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
-        table.add_row("", "interrupted: this is the best so far")
+        table.add_row("", "interrupted: best program so far")
     add_privileged(table, solution.privileged)
     if to is not None:
         table.add_row("written to", escape(str(to)))
@@ -121,9 +123,9 @@ def print_repair(found: "Repair", to: Path | None) -> None:
 
 
 def changes(before: Program, after: Program) -> list[tuple[str, str]]:
-    """The lines of two programs, each with a mark: in both, added or removed.
+    """Return the lines of two programs, each marked as in both, added or removed.
 
-    A line that only stands further in than before, since a loop was put around it, is in both.
+    A line whose indentation alone differs, because of a new loop around it, is in both.
     """
     old, new = (to_indented(program).splitlines() for program in (before, after))
     matcher = SequenceMatcher(None, [line.strip() for line in old], [line.strip() for line in new], False)

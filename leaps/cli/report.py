@@ -1,4 +1,4 @@
-"""The command that turns results into documents: report."""
+"""The command that writes documents from stored results: report."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,21 +14,21 @@ def report(
         Path, typer.Option("--results", metavar="DIR", help="Folder of stored results.")
     ] = Path("results"),
     to: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the documents; docs by default.")
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for the documents. Default: docs.")
     ] = None,
     readme: Annotated[
         Path | None,
-        typer.Option("--readme", metavar="FILE", help="README whose marked parts are updated."),
+        typer.Option("--readme", metavar="FILE", help="README file whose marked parts are updated."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; list files that are not up to date.")
+        bool, typer.Option("--check", help="List files that are not up to date, and write nothing.")
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Include quick runs, to try the layout; needs --out.")
+        bool, typer.Option("--quick", help="Include quick runs, to try the layout. Needs --out.")
     ] = False,
     json_: JsonOption = False,
 ) -> None:
-    """Write the results of experiments beside the reported ones.
+    """Write documents with the stored results beside the reported ones.
 
     Writes reproduction.md and claims.md, with a chart for each table and the paper's figures as SVG, all from
     stored results. Quick runs are left out.
@@ -74,7 +74,7 @@ def report(
             out.print(str(document.file), markup=False, soft_wrap=True)
         if contents.left_out:
             out.print(
-                f"results left out, of quick runs or that other trainings started from: {contents.left_out}"
+                f"results left out (quick runs, or trainings that others started from): {contents.left_out}"
             )
         if unexplained:
             out.print(

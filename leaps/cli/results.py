@@ -18,19 +18,21 @@ def results(
         Path | None, typer.Option("--csv", metavar="OUT.csv", help="File to write the table to.")
     ] = None,
     experiment: Annotated[
-        str | None, typer.Option("--experiment", metavar="NAME", help="One experiment instead of all.")
+        str | None, typer.Option("--experiment", metavar="NAME", help="Name of one experiment. Default: all.")
     ] = None,
     folder: Annotated[
         Path | None,
         typer.Option(
-            "--results", metavar="DIR", help="Folder of results; `results` here or in the source by default."
+            "--results",
+            metavar="DIR",
+            help="Folder of stored results. Default: `results`.",
         ),
     ] = None,
     json_: JsonOption = False,
 ) -> None:
     """Export stored results as a table with one row per cell and seed.
 
-    Without --csv and --json it prints how many results there are. In Python, leaps.results() returns the
+    Without --csv and --json the command prints the number of results. In Python, leaps.results() returns the
     same columns for pandas or polars.
     For instance:
 

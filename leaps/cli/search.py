@@ -18,83 +18,82 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from leaps.cli.app import (
+    AddressOption,
+    BudgetOption,
     ExpressionOption,
     FileArgument,
     JsonOption,
+    RunSeedOption,
     SizeOption,
+    TaskArgument,
     app,
     err,
     out,
     print_json,
+    random_worlds,
     read_program,
     size_for,
     sizes_for,
 )
 from leaps.cli.programs import add_privileged, coloured
-from leaps.dsl.text import parse, to_line
-from leaps.karel.world import LANGUAGE
+from leaps.cli.space import SpaceOption
+from leaps.dsl.text import to_line
 from leaps.search.methods import METHODS
+from leaps.tasks import default_domain
 
 if TYPE_CHECKING:
     from leaps.search.solve import Round, Solution, SolveConfig
 
 AlsoOption = Annotated[
     str | None,
-    typer.Option("--also", metavar="HxW,HxW", help="Other sizes of worlds at which the program has to hold."),
-]
-SpaceOption = Annotated[
-    str, typer.Option("--space", help="leaps, p, pr or pl, a file of weights, or a folder of `leaps train`.")
+    typer.Option("--also", metavar="HxW,HxW", help="Other sizes of worlds at which the program must work."),
 ]
 INTERRUPTED = 130
 
 
 @app.command()
 def solve(
-    task: Annotated[
-        str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them. Or FILE.py:NAME.")
-    ],
+    task: TaskArgument,
     method: Annotated[
         str,
         typer.Option(
             "--method",
             "-m",
-            help=f"One of {', '.join(METHODS)}. Or FILE.py:NAME.",
+            help=f"Search method: {', '.join(METHODS)}, or FILE.py:NAME for your own.",
         ),
     ] = "ladder",
-    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same program.")] = 0,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Search so many times, from --seed on.")] = 1,
-    budget: Annotated[
-        int | None, typer.Option("--budget", help="Programs evaluated at most; the method's own by default.")
-    ] = None,
+    seed: RunSeedOption = 0,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Number of seeds, starting at --seed.")] = 1,
+    budget: BudgetOption = None,
     size: SizeOption = None,
     also: AlsoOption = None,
     max_length: Annotated[
-        int, typer.Option("--max-length", help="Tokens of the longest program; the paper also tries 100.")
+        int, typer.Option("--max-length", help="Maximum number of tokens of a program.")
     ] = 45,
     space: Annotated[
         str | None,
         typer.Option(
-            "--space", help="A program space: leaps (the default), p, pr or pl, or a file of weights."
+            "--space",
+            help="Program space: leaps (Karel's default), p, pr or pl, a file of weights, or a folder of "
+            "`leaps train`. A task with numeric perceptions keeps the constants of the space.",
         ),
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Where the result goes; out/TASK-METHOD-SEED by default."),
+        typer.Option("--out", metavar="DIR", help="Folder for the result. Default: out/TASK-METHOD-SEED."),
     ] = None,
     backend: Annotated[
-        str, typer.Option("--backend", help="Where --seeds are searched: local, dask or ray.")
+        str, typer.Option("--backend", help="Backend for --seeds: local, dask or ray.")
     ] = "local",
-    address: Annotated[
-        str | None, typer.Option("--address", help="Address of the Dask scheduler or the Ray cluster.")
-    ] = None,
+    address: AddressOption = None,
     json_: JsonOption = False,
 ) -> None:
     """Find a program that solves a task, from its reward alone.
 
-    Prints the program and its expected return: exact, over all initial states, where the task has few enough
-    to list, else the mean over 1,000 worlds that the search never saw. Keeps a folder with the program, a
-    rollout as a GIF, the history of the search and its configuration. Ctrl-C ends a search; the best program
-    so far is kept, and the same command goes on from there. On a cluster, searches under way are lost.
+    Prints the program and its expected return. The return is exact, over all initial states, if the task can
+    list them, else the mean over 1,000 worlds that the search never saw. Writes a folder with the program, a
+    rollout as a GIF, the history of the search and its configuration. Ctrl-C ends a search and saves the best
+    program so far; the same command resumes it. On a cluster, unfinished searches are lost.
 
       leaps solve maze
       leaps solve door-key --method hc --seeds 5
@@ -148,16 +147,14 @@ def solve(
         failed.append(config.seed)
 
     with LiveView(configs) as view, ExitStack() as afterwards:
-        runs = [
-            Run(config) for config in configs
-        ]  # says what is wrong, if anything, before there is a folder
+        runs = [Run(config) for config in configs]  # raises errors before there is a folder
         checkpoints = {run.config.seed: Checkpoints(run, folder_of(run.config)) for run in runs}
         if (backend, address) == ("local", None):
             make_folder(folder_of(configs[0]))
             for run in runs:
                 if checkpoints[run.config.seed].resume():
                     done = f"{run.objective.evaluations:,} evaluations"
-                    err.print(f"seed {run.config.seed} goes on where it was interrupted, after {done}")
+                    err.print(f"seed {run.config.seed} resumes after {done}")
             solutions = work_all(runs, watch, keep)
         else:
             place = connect(backend, address)
@@ -166,7 +163,7 @@ def solve(
             solutions = solve_all(configs, place, keep, complain)
     if not solutions:
         sys.exit(1 if failed else INTERRUPTED)
-    # Only now: the view, when it goes, takes with it what was printed below it.
+    # Only now: the view, when it closes, erases what was printed below it.
     if json_:
         print_json(solutions[0].summary() if seeds == 1 else summary_of(solutions))
     else:
@@ -181,22 +178,22 @@ def solve(
 
 
 class LiveView:
-    """What searches are doing, while they do it; nothing where there is no terminal."""
+    """Progress of searches in the terminal; shows nothing if the output is no terminal."""
 
     def __init__(self, configs: "list[SolveConfig]") -> None:
         self.configs = configs
         self.live = Live(console=err, transient=True, auto_refresh=False)
         self.shown = 0.0
         self.steps: dict[int, Round] = {}
-        """the latest of each seed under way"""
+        """the latest round of each running seed"""
         self.solved: list[bool] = []
-        """of each solution that is there"""
+        """of each finished search"""
 
     def __enter__(self) -> "LiveView":
         if err.is_terminal:
             self.live.start()
             self.live.update(
-                f"{self.configs[0].task}: getting ready (the first use compiles, for half a minute) …",
+                f"{self.configs[0].task}: starting (compiling takes half a minute on first use) …",
                 refresh=True,
             )
         return self
@@ -215,8 +212,8 @@ class LiveView:
         if not err.is_terminal or now - self.shown < 0.1:
             return
         self.shown = now
-        under_way = sorted(self.steps.copy().items())  # other threads add to it
-        best = max((latest for _, latest in under_way), key=lambda latest: latest.best_so_far)
+        running = sorted(self.steps.copy().items())  # other threads may add entries
+        best = max((latest for _, latest in running), key=lambda latest: latest.best_so_far)
         table = Table.grid(padding=(0, 2))
         table.add_column(style="dim")
         table.add_column()
@@ -227,7 +224,7 @@ class LiveView:
             table.add_row(
                 "searches", f"{len(self.solved)} of {len(self.configs)} done, {sum(self.solved)} solved"
             )
-        for number, latest in under_way:
+        for number, latest in running:
             table.add_row(
                 f"seed {number}" if len(self.configs) > 1 else "best return",
                 f"[bold]{latest.best_so_far:.3f}[/bold] on {latest.worlds} worlds, {latest.evaluations:,} "
@@ -254,15 +251,15 @@ def print_solution(solution: "Solution", folder: Path) -> None:
     table.add_row("", f"{solution.search_return:.3f} on the search's own {solution.worlds}")
     table.add_row("search", f"{solution.evaluations:,} evaluations, {solution.seconds:.1f} s")
     if solution.interrupted:
-        table.add_row("", "interrupted: this is the best so far; the same command goes on")
+        table.add_row("", "interrupted: best program so far; the same command resumes the search")
     add_privileged(table, solution.privileged)
-    table.add_row("kept in", escape(str(folder)))
+    table.add_row("saved in", escape(str(folder)))
     panel = Panel(coloured(solution.task.domain.parse(solution.program)), border_style="dim", padding=(0, 2))
     out.print(Columns([panel, table], padding=(0, 3)))
 
 
 def add_returns(table: Table, what: str, earned: str, elsewhere: dict[str, float], word: str = "") -> None:
-    """Say what a program earns, also at the other sizes that it was to hold at, and a word on all of it."""
+    """Add rows for a program's return, its returns at other sizes, and a verdict on all of them."""
     lines = [earned, *(f"[bold]{other:.3f}[/bold] at {size}" for size, other in elsewhere.items())]
     lines[-1] += word
     for line in lines:
@@ -284,7 +281,7 @@ def summary_of(solutions: "list[Solution]") -> dict[str, Any]:
 
 
 def elsewhere_of(solutions: "list[Solution]") -> dict[str, float]:
-    """By size, on average."""
+    """Compute the mean return at each other size."""
     return {size: mean(solution.elsewhere[size] for solution in solutions) for size in solutions[0].elsewhere}
 
 
@@ -305,23 +302,26 @@ def print_summary(solutions: "list[Solution]") -> None:
 def imitate(
     file: FileArgument = None,
     expression: ExpressionOption = None,
-    seed: Annotated[int, typer.Option("--seed", "-s", min=0)] = 0,
-    iterations: Annotated[int, typer.Option("--iterations", min=1)] = 1000,
+    seed: RunSeedOption = 0,
+    iterations: Annotated[
+        int, typer.Option("--iterations", min=1, help="Maximum number of iterations.")
+    ] = 1000,
     space: SpaceOption = "leaps",
     json_: JsonOption = False,
 ) -> None:
-    """Find a program that behaves as another does, by running that one only.
+    """Find a program that behaves like a given one, without reading its text.
 
-    The paper's program reconstruction: a search in the space for the highest R_mat, which says how much of
-    what two programs do is the same, from 0 to 1.
+    This is the paper's program reconstruction: a search in the space for the highest R_mat. R_mat measures
+    how alike the actions of two programs are, from 0 to 1.
     """
     from leaps.embedding.space import Space
     from leaps.search.reconstruct import PLUS, reconstruct
     from leaps.search.search import VALID_BONUS
 
     program = to_line(read_program(file, expression))
-    loaded = Space.load(space)
-    found = reconstruct(loaded, program, PLUS, seed, iterations)
+    loaded = Space.load(space, language=default_domain().language)
+    runner = random_worlds().runner(program, seed)
+    found = reconstruct(loaded, program, runner, PLUS, seed, iterations)
     text = loaded.text(found.program)
     if json_:
         print_json(
@@ -336,7 +336,7 @@ def imitate(
             }
         )
         return
-    out.print(Panel(coloured(parse(text, LANGUAGE)), border_style="dim", padding=(0, 2), expand=False))
+    out.print(Panel(coloured(default_domain().parse(text)), border_style="dim", padding=(0, 2), expand=False))
     out.print(
         f"R_mat [bold]{found.r_mat:.3f}[/bold] (the paper's table adds {VALID_BONUS}: "
         f"{found.r_mat + VALID_BONUS:.2f}), found in iteration {found.iterations:,}"

@@ -6,13 +6,14 @@ torch and matplotlib are imported by the commands that need them: the others sho
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
 from leaps.base.settings import changed
+from leaps.base.splits import SPLITS
 from leaps.cli.app import (
     DataOption,
     ExpressionOption,
@@ -24,15 +25,16 @@ from leaps.cli.app import (
     out,
     print_json,
     progress_bar,
-    read_program,
+    random_worlds,
+    read_source,
     read_text,
 )
 from leaps.cli.baseline import parse_changes
 from leaps.dsl.text import parse, to_line
-from leaps.karel.world import LANGUAGE
+from leaps.tasks import default_domain
 
 if TYPE_CHECKING:
-    pass
+    from leaps.embedding.dataset import Data, TaskData, TaskDataConfig
 
 SpaceOption = Annotated[
     str,
@@ -42,11 +44,29 @@ SpaceOption = Annotated[
 ]
 SetDataOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Override a setting of DataConfig, e.g. max_length=30."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Override a setting of DataConfig (TaskDataConfig with --task), e.g. max_length=30.",
+    ),
 ]
 SetTrainOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Override a setting of TrainConfig, e.g. kl=sum."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Override a setting of TrainConfig, e.g. kl=sum; with --task also of the data, e.g. "
+        "data.programs=5000.",
+    ),
+]
+OfTaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        "-t",
+        help="Task whose domain and initial states are used, a name or FILE.py:NAME; without it, Karel's "
+        "random worlds.",
+    ),
 ]
 
 
@@ -59,9 +79,13 @@ def data(
     to: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="The folder to write; it must be new or empty.")
     ],
+    task: OfTaskOption = None,
     programs: Annotated[
-        int, typer.Option("--programs", min=20, help="How many different programs.")
-    ] = 50_000,
+        int | None,
+        typer.Option(
+            "--programs", min=20, help="Number of different programs; 50,000, or 20,000 with --task."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same bytes.")] = 0,
     change: SetDataOption = None,
     json_: JsonOption = False,
@@ -74,16 +98,27 @@ def data(
 
     As in the authors' generator, programs are dropped that don't end, or that fail at an action, in too many
     of 100 worlds. --set keep=every keeps them all, --set keep=complete those that only fail at actions.
+
+    With --task, programs are those of the task's domain. Each has four rollouts of at most 50 actions in the
+    task's own initial states, and is kept if it acts in at least one of them.
+
+      leaps data --task CartPole-v1 --out data --set horizon=100
     """
+    from leaps.embedding.dataset import MANIFEST_FILE
     from leaps.experiments.report.figures import draw_lengths
-    from leaps.karel.dataset import MANIFEST_FILE, DataConfig, make_dataset
 
     if to.exists() and (not to.is_dir() or any(to.iterdir())):
         raise ValueError(f"{to} already holds something; nothing was written. Expected a new or empty folder")
-    config = changed(DataConfig(programs=programs, seed=seed), parse_changes(change or []))
-    with progress_bar() as bar:
-        task = bar.add_task("programs", total=config.programs, said="")
-        made = make_dataset(config, partial(show, bar, task))
+    made: Any
+    if task is not None:
+        made = draw_task_data(task, seed, parse_changes(change or []), programs)
+    else:
+        worlds = random_worlds()
+        some = {} if programs is None else {"programs": programs}
+        config = changed(worlds.settings(seed=seed, **some), parse_changes(change or []))
+        with progress_bar() as bar:
+            job = bar.add_task("programs", total=config.programs, said="")
+            made = worlds.make_data(config, partial(show, bar, job))
     draw_lengths(made.lengths, to / "lengths.png")
     made.save(to)
     if json_:
@@ -92,21 +127,72 @@ def data(
     summary = made.summary()
     out.print(f"{summary['programs']:,} programs with {summary['rollouts']:,} rollouts in {to}")
     out.print(
-        f"length: {summary['mean_length']:.1f} tokens on average, at most {summary['max_length']} "
-        "(the paper's: 17.9 and 44)"
+        f"length: {summary['mean_length']:.1f} tokens on average, at most {summary['max_length']}"
+        + (" (the paper's: 17.9 and 44)" if task is None else "")
     )
-    out.print(
-        f"{summary['programs_with_an_untaken_branch']:,} programs have a branch that no world tried takes"
-    )
+    if task is None:
+        untaken = summary["programs_with_an_untaken_branch"]
+        out.print(f"{untaken:,} programs have a branch that no world tried takes")
     out.print(f"see {to / MANIFEST_FILE} and {to / 'lengths.png'}", style="dim")
+
+
+def draw_task_data(task: str, seed: int, changes: dict[str, str], programs: int | None = None) -> "TaskData":
+    """Make the data set of a task, with a progress bar."""
+    from leaps.embedding.dataset import make_task_data
+
+    config = task_data_config(task, seed, changes, programs)
+    with progress_bar() as bar:
+        job = bar.add_task("programs", total=config.programs, said="")
+        return make_task_data(config, progress=partial(show, bar, job))
+
+
+def task_data_config(
+    task: str, seed: int, changes: dict[str, str], programs: int | None = None
+) -> "TaskDataConfig":
+    from leaps.embedding.dataset import TaskDataConfig
+
+    count = TaskDataConfig.programs if programs is None else programs
+    return changed(TaskDataConfig(task, count, seed), changes)
+
+
+def data_for_training(folder: Path) -> "Data":
+    """Read a data set, of a task or of Karel's random worlds."""
+    from leaps.base.tensors import read_about
+    from leaps.embedding.dataset import DATA_FILE, TaskData
+
+    file = folder / DATA_FILE
+    config = read_about(file).get("config") if file.exists() else None
+    return TaskData.load(folder) if isinstance(config, dict) and "task" in config else load_data(folder)
+
+
+def data_of_task(task: str, seed: int, changes: dict[str, str], folder: Path) -> "TaskData":
+    """Read the data set that a training keeps in its folder, or make it."""
+    from leaps.embedding.dataset import DATA_FILE, TaskData
+
+    if not (folder / DATA_FILE).exists():
+        draw_task_data(task, seed, changes).save(folder)
+    found, expected = TaskData.load(folder), task_data_config(task, seed, changes)
+    if found.config != expected:
+        raise ValueError(
+            f"{folder} holds the data set {found.config}, expected {expected}; use another --out"
+        )
+    return found
+
+
+DATA_FOLDER = "data"
+"""of a training with --task, in its folder"""
 
 
 @app.command()
 def train(
-    data: DataOption,
     to: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The training's folder; an unfinished one goes on.")
+        Path,
+        typer.Option("--out", metavar="DIR", help="Folder of the training; an unfinished one is resumed."),
     ],
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Data set of `leaps data`; or use --task.")
+    ] = None,
+    task: OfTaskOption = None,
     variant: Annotated[
         str, typer.Option("--variant", help="leaps (all three losses), p, pr or pl.")
     ] = "leaps",
@@ -132,11 +218,16 @@ def train(
     same command continues after an interruption; on a CPU it ends with the same weights as if there had been
     none. The weights kept are those of the best epoch on the validation split.
 
+    With --task, the data set of the task is made first, with default settings, in the folder's data/. The
+    space is then for `leaps solve TASK --space DIR`.
+
       leaps train --data data --out space --device cuda --set kl=sum --set model.embedding=256
+      leaps train --task CartPole-v1 --out space --preset quick --variant pl
     """
     import torch
 
-    from leaps.embedding.train import METRICS_FILE, PRESETS, WEIGHTS_FILE, TrainConfig
+    from leaps.embedding.dataset import DATA_FILE, TaskData
+    from leaps.embedding.train import CONFIG_FILE, METRICS_FILE, PRESETS, WEIGHTS_FILE, TrainConfig
     from leaps.embedding.train import Progress as Update
     from leaps.embedding.train import train as run_training
     from leaps.experiments.explore import SearchJudge
@@ -145,18 +236,33 @@ def train(
         raise ValueError(f"--preset: expected one of {', '.join(PRESETS)}, found {preset!r}")
     check_device(device)
     settings: dict[str, Any] = {**PRESETS[preset], **({"epochs": epochs} if epochs else {})}
-    config = changed(TrainConfig(variant=variant, seed=seed, **settings), parse_changes(change or []))
-    dataset = load_data(data)
-    if to.exists() and (not to.is_dir() or (any(to.iterdir()) and not (to / "config.json").exists())):
+    if (data is None) == (task is None):
+        raise ValueError("expected either --data with a data set, or --task")
+    changes = parse_changes(change or [])
+    of_data = {} if task is None else {name: changes.pop(name) for name in [*changes] if name[:5] == "data."}
+    config = changed(TrainConfig(variant=variant, seed=seed, **settings), changes)
+    if to.exists() and not to.is_dir():
+        raise ValueError(f"{to} is a file; nothing was written. Expected a folder")
+    known = to / CONFIG_FILE, to / DATA_FOLDER / DATA_FILE
+    if to.exists() and any(to.iterdir()) and not any(file.exists() for file in known):
         raise ValueError(f"{to} already holds something else; nothing was written")
+    dataset: Data
+    if data is not None:
+        dataset = data_for_training(data)
+    else:
+        assert task is not None
+        named = {name.removeprefix("data."): value for name, value in of_data.items()}
+        dataset = data_of_task(task, seed, named, to / DATA_FOLDER)
+    if config.select == "search" and isinstance(dataset, TaskData):
+        raise ValueError("select=search needs a data set of Karel's random worlds; use select=behaviour")
     torch.set_float32_matmul_precision("high")
     with progress_bar() as bar:
-        task = bar.add_task("epoch 1", total=None, said="")
+        job = bar.add_task("epoch 1", total=None, said="")
 
         def show_update(update: Update) -> None:
             said = "  ".join(f"{name} {value:.3f}" for name, value in list(update.metrics.items())[:5])
             bar.update(
-                task,
+                job,
                 description=f"epoch {update.epoch} of {config.epochs}",
                 completed=update.update,
                 total=update.updates,
@@ -167,7 +273,9 @@ def train(
             if tensorboard:
                 write_tensorboard(to / "tensorboard", metrics)
 
-        judge = SearchJudge(dataset, config) if config.select == "search" else None
+        judge = None
+        if config.select == "search":
+            judge = SearchJudge(cast("Any", dataset), config)
         best = run_training(config, dataset, to, torch.device(device), show_update, epoch_done, judge)
     if json_:
         print_json({"out": str(to), "variant": variant, "seed": seed, **best})
@@ -218,8 +326,10 @@ def encode(
     """
     from leaps.embedding.space import Space
 
-    program = read_program(file, expression)
-    point = Space.load(space).encode([program])[0]
+    source = read_source(file, expression)
+    loaded = Space.load(space)
+    program = parse(source, loaded.language)
+    point = loaded.encode([program])[0]
     if json_:
         print_json({"program": to_line(program), "space": space, "point": [float(x) for x in point]})
         return
@@ -282,11 +392,10 @@ def interpolate(
     from leaps.embedding.space import Space
     from leaps.experiments.explore import interpolate as walk
 
-    ends = [
-        to_line(parse(text if text.lstrip().startswith("DEF") else read_text(Path(text)), LANGUAGE))
-        for text in (start, end)
-    ]
-    programs = walk(Space.load(space), ends[0], ends[1], steps)
+    sources = [text if text.lstrip().startswith("DEF") else read_text(Path(text)) for text in (start, end)]
+    loaded = Space.load(space)
+    ends = [to_line(parse(source, loaded.language)) for source in sources]
+    programs = walk(loaded, ends[0], ends[1], steps)
     if json_:
         print_json({"space": space, "start": ends[0], "end": ends[1], "programs": programs})
         return
@@ -328,7 +437,9 @@ def draw_latent_map(
 
         dataset = load_data(data)
         programs = dataset.tokens[dataset.split("train")]
-        chart = chart_of_space(Space.load(space), programs, seed, iterations, show_name)
+        chart = chart_of_space(
+            Space.load(space, language=default_domain().language), programs, seed, iterations, show_name
+        )
     draw_map(chart, to, f"The program space {space!r}")
     if json_:
         print_json({"out": str(to), "space": space, "r_mat": chart.r_mat})
@@ -355,14 +466,13 @@ def smoothness(
     from leaps.embedding.space import Space
     from leaps.embedding.train import VARIANTS
     from leaps.experiments.explore import smoothness as measure
-    from leaps.karel.dataset import SPLITS
 
     dataset = load_data(data)
     splits = split or list(SPLITS)
     rows: dict[str, dict[str, float]] = {}
     with progress_bar() as bar:
         for name in space or list(VARIANTS):
-            loaded = Space.load(name)
+            loaded = Space.load(name, language=default_domain().language)
             rows[name] = {}
             for part in splits:
                 task = bar.add_task(f"{name}, {part}", total=len(dataset.split(part)), said="")

@@ -20,7 +20,7 @@ def studio(
     begin: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PROGRAM]", help="A file with a program to begin with, or a task of yours: FILE.py:NAME."
+            metavar="[PROGRAM]", help="File of the first program, or a task of your own as FILE.py:NAME."
         ),
     ] = None,
     task: Annotated[
@@ -28,26 +28,24 @@ def studio(
         typer.Option(
             "--task",
             "-t",
-            help="Task to begin with, or FILE.py:NAME; by default the one that PROGRAM was found for.",
+            help="First task, or FILE.py:NAME. Default: the task that PROGRAM was found for.",
         ),
     ] = None,
     host: Annotated[
         str,
-        typer.Option(
-            "--host", help="Where to listen. Others than this machine need the token that is printed."
-        ),
+        typer.Option("--host", help="Address to listen on. Other machines need the printed token."),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", "-p", min=0, max=65535, help="0: any port that is free.")
+        int, typer.Option("--port", "-p", min=0, max=65535, help="Port to listen on. 0: any free port.")
     ] = 8000,
     open_: Annotated[
-        bool, typer.Option("--open/--no-open", help="Open the browser, where there is a terminal.")
+        bool, typer.Option("--open/--no-open", help="Open the browser if the output is a terminal.")
     ] = True,
     json_: JsonOption = False,
 ) -> None:
-    """Open the studio: read, run, edit and question programs in the browser.
+    """Open the studio, to read, run, edit and search programs in the browser.
 
-    Everything happens on this machine. Ctrl-C ends it.
+    All computation happens on this machine. Ctrl-C stops the server.
 
       leaps studio
       leaps studio examples/maze.karel --task maze
@@ -71,33 +69,33 @@ def studio(
             sys.stdout.flush()
             return
         out.print(f"The studio is at [link={address}]{address}[/link]", soft_wrap=True)
-        out.print("[dim]Ctrl-C ends it[/dim]")
+        out.print("[dim]Ctrl-C stops it[/dim]")
         if open_ and out.is_terminal:
             # A thread: some browsers return only when they are closed.
             Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
     serve(Studio(start), listener, host, started)
-    # A thread may be compiling or evaluating, and can't be stopped; nobody needs what it would find.
+    # A thread that compiles or evaluates can't be stopped, and its result is not needed.
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)
 
 
 def task_of(file: Path) -> str | None:
-    """The task that a program is for: what its file is named after, or what it was found for."""
+    """Find the task of a program: by the name of its file, or by the search result beside it."""
     from leaps.search.save import RESULT_FILE
 
     if file.stem in shipped():
         return file.stem
     try:
         found = json.loads(file.with_name(RESULT_FILE).read_bytes())["task"]
-    except (OSError, ValueError, KeyError, TypeError):  # it is not in the folder of a search
+    except (OSError, ValueError, KeyError, TypeError):  # not in the folder of a search
         return None
     return found if isinstance(found, str) and found in shipped() else None
 
 
 def read_draft(file: Path) -> str:
-    """Read a program that may still have mistakes: the studio shows them."""
+    """Read a program, which may have errors: the studio shows them."""
     from leaps.studio.requests import CHARACTERS
 
     text = read_text(file)

@@ -1,4 +1,4 @@
-"""The command that shows how a search goes: trajectory."""
+"""The command that records and draws a search of the space: trajectory."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from leaps.cli.app import JsonOption, app, err, out, print_json, progress_bar, read_program
+from leaps.cli.app import (
+    BudgetOption,
+    JsonOption,
+    RunSeedOption,
+    TaskArgument,
+    app,
+    err,
+    out,
+    print_json,
+    progress_bar,
+    read_program,
+)
 from leaps.cli.space import SpaceOption
 from leaps.dsl.text import to_line
 
@@ -24,33 +35,29 @@ PICTURE_FILE, FILM_FILE, TABLE_FILE, REPORT_FILE = (
 
 @app.command()
 def trajectory(
-    task: Annotated[
-        str, typer.Argument(metavar="TASK", help="Which task; `leaps tasks` lists them. Or FILE.py:NAME.")
-    ],
-    seed: Annotated[int, typer.Option("--seed", "-s", min=0, help="Same seed, same search.")] = 0,
-    method: Annotated[str, typer.Option("--method", "-m", help="leaps (as published) or leaps+.")] = "leaps",
-    budget: Annotated[
-        int | None, typer.Option("--budget", help="Programs evaluated at most; the method's own by default.")
-    ] = None,
+    task: TaskArgument,
+    seed: RunSeedOption = 0,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="Search method: leaps (as published) or leaps+.")
+    ] = "leaps",
+    budget: BudgetOption = None,
     space: SpaceOption = "leaps",
     truth: Annotated[
         Path | None,
-        typer.Option(
-            "--truth", metavar="FILE", help="A program that solves the task, to be shown as a star."
-        ),
+        typer.Option("--truth", metavar="FILE", help="Program that solves the task, drawn as a star."),
     ] = None,
     to: Annotated[
         Path | None,
         typer.Option(
-            "--out", metavar="DIR", help="Where it goes; out/TASK-METHOD-SEED-trajectory by default."
+            "--out", metavar="DIR", help="Folder for the result. Default: out/TASK-METHOD-SEED-trajectory."
         ),
     ] = None,
     json_: JsonOption = False,
 ) -> None:
-    """Watch the cross entropy method search the space.
+    """Record a search by the cross-entropy method, and draw it.
 
-    The paper's figures and table of a search: its populations on a map of the space, its returns, and how
-    the best program evolves. Writes a picture, a film, a table and all numbers.
+    These are the paper's figures and table of a search: its populations on a map of the space, its returns,
+    and its best program after each iteration. Writes a picture, a film, a table and all numbers.
 
       leaps trajectory stair-climber --truth examples/stair-climber.karel
     """

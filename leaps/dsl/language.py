@@ -135,6 +135,31 @@ class Language:
                 rows += fixed(kind)
         return tuple(rows)
 
+    @staticmethod
+    def of(tokens: Sequence[str], opposites: Iterable[Sequence[str]] = ()) -> "Language":
+        """Return the language with these tokens, as files store them, and these opposites.
+
+        >>> go = Language(actions=("go", "wait"), perceptions=("clear",))
+        >>> Language.of(go.tokens) == go
+        True
+        """
+
+        def between(first: Kind, last: Kind) -> tuple[str, ...]:
+            return tuple(tokens[tokens.index(FIXED_TOKENS[first]) + 1 : tokens.index(FIXED_TOKENS[last])])
+
+        try:
+            language = Language(
+                between(Kind.CLOSE_M, Kind.OPEN_R),
+                between(Kind.ELSE, Kind.NOT),
+                len(between(Kind.CLOSE_R, Kind.REPEAT)) - 1,
+                tuple((name, other) for name, other in opposites),
+            )
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"expected the tokens of a language, found others ({error})") from None
+        if language.tokens != tuple(tokens):
+            raise ValueError("expected the tokens of a language in their order, found another order")
+        return language
+
     @cached_property
     def senses(self) -> tuple[str, ...]:
         """The perceptions that are no opposites of others: sense k is bit k of the code that is perceived."""

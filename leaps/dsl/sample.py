@@ -5,8 +5,10 @@ governs the length. Compiled code, from a random stream to token ids: the data s
 make up programs draw millions.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -262,3 +264,33 @@ def sample_programs(
     out = np.empty((count, max_length), np.uint8)
     _write_programs(distribution.tables(), language.first, out, language.pad, seed, first)
     return out
+
+
+def different_programs(
+    language: Language, distribution: ProgramDistribution, batch: int, seed: int, max_length: int
+) -> Iterator[bytes]:
+    """Draw different programs without end, as bytes, in the order drawn.
+
+    batch: how many are drawn at a time.
+    """
+    found: set[bytes] = set()
+    first = barren = 0
+    while True:
+        before = len(found)
+        for row in sample_programs(language, distribution, batch, seed, max_length, first=first):
+            program = row.tobytes()
+            if program not in found:
+                found.add(program)
+                yield program
+        first += batch
+        barren = barren + 1 if len(found) == before else 0
+        if barren == 100:
+            raise ValueError(
+                f"there are hardly more than {before} programs of at most {max_length} tokens; "
+                f"{batch} can't all be different"
+            )
+
+
+def take_programs(programs: Iterator[bytes], count: int) -> NDArray[np.uint8]:
+    """[count, length] the next of some programs."""
+    return np.frombuffer(b"".join(islice(programs, count)), np.uint8).reshape(count, -1)

@@ -9,6 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from leaps.dsl.language import FIXED_TOKENS, Kind, Language
 from leaps.dsl.mask import CLOSES, NEXT, OPENS, State, automaton_allows
 from leaps.dsl.mask import Block as OpenBlock
@@ -30,6 +33,8 @@ from leaps.dsl.syntax import (
 
 PREFIX = ("DEF", "run", "m(")
 """what every program begins with"""
+PREFIX_IDS = (int(Kind.DEF), int(Kind.RUN), int(Kind.OPEN_M))
+"""its token ids, the same in every language"""
 INDENT = "  "
 EXCERPT = 72  # columns of the source that an error shows
 
@@ -173,6 +178,20 @@ def expected(language: Language, state: int, block: int) -> str:
     if not names:
         return "the end of the program"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def read(program: str | Program, language: Language) -> NDArray[np.uint8]:
+    """[length] token ids of a text or a tree, quickly. The grammar of a text is not checked."""
+    if isinstance(program, Program):
+        return language.encode(tokens_of(program))
+    ids = language.ids
+    try:
+        tokens = np.array([ids[word] for word in program.split()], np.uint8)
+    except KeyError:  # a comment, or a mistake: the parser knows
+        tokens = None
+    if tokens is None or language.pad in tokens:
+        return language.encode(tokens_of(parse(program, language)))
+    return tokens
 
 
 def build(tokens: list[str]) -> Program:

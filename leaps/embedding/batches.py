@@ -1,11 +1,13 @@
 """The data set as the losses want it: tensors on a device, and batches gathered there.
 
-The states of all rollouts are made once, when training begins (a byte per cell and step), so that a batch is
+What is observed in all rollouts is computed once, when training begins (a bit per number), so that a batch is
 a few lookups. Steps of a batch of rollouts are laid out as torch's PackedSequence wants them: no padding is
 computed.
 """
 
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -14,14 +16,12 @@ from torch import Tensor
 
 from leaps.base.jit import jit
 from leaps.domain import NO_ACTION, Outcome
+from leaps.dsl.language import Language
 from leaps.dsl.mask import SyntaxMask
-from leaps.dsl.text import PREFIX
-from leaps.embedding.model import ACTIONS, CELLS, END
-from leaps.karel.dataset import Dataset
-from leaps.karel.executor import replay
-from leaps.karel.world import LANGUAGE
+from leaps.dsl.text import PREFIX, PREFIX_IDS
+from leaps.embedding.dataset import Data
 
-_CHUNK = 1000  # programs whose states are made at a time
+_CHUNK = 500  # programs whose observations are made at a time
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,15 @@ class RolloutBatch:
 class ProgramTable:
     """Some programs of a data set, on a device."""
 
-    def __init__(self, tokens: NDArray[np.uint8], max_length: int, device: torch.device) -> None:
+    def __init__(
+        self, language: Language, tokens: NDArray[np.uint8], max_length: int, device: torch.device
+    ) -> None:
         body = tokens[:, len(PREFIX) :]
-        self.lengths = torch.from_numpy((body != LANGUAGE.pad).sum(axis=1)).to(device)
+        self.lengths = torch.from_numpy((body != language.pad).sum(axis=1)).to(device)
         self.tokens = torch.from_numpy(body.astype(np.int64)).to(device)
-        first = torch.full((len(tokens), 1), LANGUAGE.ids[PREFIX[-1]], device=device)
+        first = torch.full((len(tokens), 1), PREFIX_IDS[-1], device=device)
         self.previous = torch.cat([first, self.tokens[:, :-1]], dim=1)
-        self.allowed = torch.from_numpy(_allowed(tokens, max_length)).to(device)
+        self.allowed = torch.from_numpy(_allowed(language, tokens, max_length)).to(device)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -77,9 +79,9 @@ class ProgramTable:
         )
 
 
-def _allowed(tokens: NDArray[np.uint8], max_length: int) -> NDArray[np.bool_]:
+def _allowed(language: Language, tokens: NDArray[np.uint8], max_length: int) -> NDArray[np.bool_]:
     """[programs, places after the prefix, tokens] what the syntax allows at each place."""
-    mask = SyntaxMask(LANGUAGE, len(tokens), max_length)
+    mask = SyntaxMask(language, len(tokens), max_length)
     places = []
     for place in range(tokens.shape[1]):
         if place >= len(PREFIX):
@@ -89,53 +91,36 @@ def _allowed(tokens: NDArray[np.uint8], max_length: int) -> NDArray[np.bool_]:
 
 
 class RolloutTable:
-    """The rollouts of some programs of a data set, on a device: every state, and the action taken there."""
+    """The rollouts of some programs, on a device: each observation, and the action taken there."""
 
-    def __init__(self, data: Dataset, programs: NDArray[np.int64], device: torch.device) -> None:
-        self.per_program = data.config.rollouts
-        cells = CELLS[0] * CELLS[1]
-        steps = data.steps[programs].reshape(-1).astype(np.int64)
-        # A rollout that came to its end has one more step: π must say END there.
-        ends = data.outcome[programs].reshape(-1) != Outcome.CUT_OFF
-        self.lengths = steps + ends
+    def __init__(self, data: Data, programs: NDArray[np.int64], device: torch.device) -> None:
+        self.per_program, self.shape = data.rollouts, data.observation
+        self.end = len(data.language.actions)
+        """π's last "action": the program has come to its end. Also the action before the first"""
+        chunks = [
+            _read(data, programs[start : start + _CHUNK], self.end)
+            for start in range(0, len(programs), _CHUNK)
+        ]
+        self.lengths = np.concatenate([chunk.lengths for chunk in chunks])
         self.first = np.concatenate([[0], np.cumsum(self.lengths)])
-        total = int(self.first[-1])
-        ground = np.empty((len(steps), cells), np.uint8)
-        markers = np.empty((total, cells), np.uint8)
-        position, heading = np.empty(total, np.uint8), np.empty(total, np.uint8)
-        action, previous = np.empty(total, np.uint8), np.empty(total, np.uint8)
-        horizon = data.config.horizon
-        for chunk in range(0, len(programs), _CHUNK):
-            some = programs[chunk : chunk + _CHUNK]
-            here = slice(chunk * self.per_program, (chunk + len(some)) * self.per_program)
-            worlds = data.worlds(some)
-            traces = np.full((worlds.count, horizon + 1), NO_ACTION, np.uint8)
-            taken = np.arange(horizon + 1) < steps[here, None]
-            traces[taken] = np.concatenate(
-                [
-                    data.actions[data.starts[p * self.per_program] : data.starts[(p + 1) * self.per_program]]
-                    for p in some
-                ]
+        offsets = np.cumsum([0, *(len(chunk.observed) for chunk in chunks)])
+        shown = [chunk.shown + offset for chunk, offset in zip(chunks, offsets, strict=False)]
+        self.shown, self.observed, self.action, self.previous = (
+            torch.from_numpy(np.concatenate(parts)).to(device)
+            for parts in (
+                shown,
+                [chunk.observed for chunk in chunks],
+                [chunk.action for chunk in chunks],
+                [chunk.previous for chunk in chunks],
             )
-            states = replay(worlds, traces[:, :-1])
-            wanted = np.arange(horizon + 1) < self.lengths[here, None]
-            span = slice(self.first[here.start], self.first[here.stop])
-            ground[here] = worlds.ground.reshape(-1, cells)
-            markers[span] = states.markers.reshape(*wanted.shape, cells)[wanted]
-            pose = states.pose.reshape(*wanted.shape, 3)[wanted]
-            position[span], heading[span] = pose[:, 0] * CELLS[1] + pose[:, 1], pose[:, 2]
-            action[span] = np.where(traces == NO_ACTION, END, traces)[wanted]
-            before = np.concatenate([np.full((worlds.count, 1), END, np.uint8), traces[:, :-1]], axis=1)
-            previous[span] = before[wanted]
-        self.ground, self.markers, self.position, self.heading, self.action, self.previous = (
-            torch.from_numpy(array).to(device)
-            for array in (ground, markers, position, heading, action, previous)
         )
-        shown = np.empty(total, np.int64)
-        _first_alike(self.first, markers, position, heading, shown)
-        self.shown = torch.from_numpy(shown).to(device)
-        self.rollout = torch.from_numpy(np.repeat(np.arange(len(steps)), self.lengths)).to(device)
         self.device = device
+
+    def observations(self, rows: Tensor) -> Tensor:
+        """[m, *shape] the observations in these rows [m] of `observed`, as 0 and 1."""
+        places = torch.arange(7, -1, -1, device=rows.device, dtype=torch.uint8)  # as numpy packs bits
+        bits = (self.observed[rows][:, :, None] >> places) & 1
+        return bits.flatten(1)[:, : math.prod(self.shape)].reshape(-1, *self.shape).float()
 
     def batch(self, programs: NDArray[np.int64], rollouts: NDArray[np.int64]) -> RolloutBatch:
         """Pack the given rollouts [b, k] (numbers from 0 to `per_program` − 1) of the given programs [b]."""
@@ -158,27 +143,58 @@ class RolloutTable:
         )
 
 
+class _Chunk(NamedTuple):
+    """Rollouts, step after step."""
+
+    lengths: NDArray[np.int64]
+    """[rollouts] steps of each"""
+    observed: NDArray[np.uint8]
+    """[m, bytes] different observations, as bits"""
+    shown: NDArray[np.int64]
+    """[steps] which of them"""
+    action: NDArray[np.uint8]
+    """[steps]"""
+    previous: NDArray[np.uint8]
+    """[steps] the action before"""
+
+
+def _read(data: Data, programs: NDArray[np.int64], end: int) -> _Chunk:
+    traces = data.traces(programs)
+    assert traces.actions is not None
+    steps = traces.steps.reshape(-1, 1).astype(np.int64)
+    actions = traces.actions.reshape(len(steps), -1)
+    # A program that came to its end has one more step: π must say END there.
+    ended = np.isin(traces.outcome.reshape(-1, 1), (Outcome.HALTED, Outcome.STUCK))
+    places = np.arange(actions.shape[1] + 1)
+    wanted = places < steps + ended
+    column = np.full((len(steps), 1), end, np.uint8)
+    taken = np.where(actions == NO_ACTION, np.uint8(end), actions)
+    states = data.observe(programs)[wanted[places <= steps]]
+    lengths = wanted.sum(axis=1)
+    shown = np.empty(len(states), np.int64)
+    _first_alike(np.concatenate([[0], np.cumsum(lengths)]), states, shown)
+    first = shown == np.arange(len(shown))
+    return _Chunk(
+        lengths,
+        states[first],
+        (np.cumsum(first) - 1)[shown],
+        np.concatenate([taken, column], axis=1)[wanted],
+        np.concatenate([column, taken], axis=1)[wanted],
+    )
+
+
 @jit
-def _first_alike(
-    first: NDArray[np.int64],
-    markers: NDArray[np.uint8],
-    position: NDArray[np.uint8],
-    heading: NDArray[np.uint8],
-    shown: NDArray[np.int64],
-) -> None:
-    """Fill in for each step the first step of its rollout in which the world looks the same."""
+def _first_alike(first: NDArray[np.int64], states: NDArray[np.uint8], shown: NDArray[np.int64]) -> None:
+    """Fill in for each step the first step of its rollout in which the same is observed."""
     for rollout in range(len(first) - 1):
         for step in range(first[rollout], first[rollout + 1]):
             shown[step] = step
             for other in range(first[rollout], step):
-                if (
-                    shown[other] == other
-                    and position[other] == position[step]
-                    and heading[other] == heading[step]
-                    and (markers[other] == markers[step]).all()
-                ):
+                if shown[other] != other:
+                    continue
+                place = 0
+                while place < states.shape[1] and states[other, place] == states[step, place]:
+                    place += 1
+                if place == states.shape[1]:
                     shown[step] = other
                     break
-
-
-assert END == ACTIONS

@@ -5,12 +5,6 @@ from numpy.typing import NDArray
 
 from leaps.base.jit import jit
 from leaps.domain import Rollouts
-from leaps.dsl.compiler import Compiled
-from leaps.karel.executor import run
-from leaps.karel.world import Worlds
-
-HORIZON = 100
-"""actions that a program's behaviour is judged by, as in the paper's data"""
 
 
 @jit
@@ -46,14 +40,3 @@ def match(rollouts: Rollouts, others: Rollouts) -> NDArray[np.float64]:
     out = np.empty(rollouts.steps.shape)
     _match(rollouts.actions, rollouts.steps, others.actions, others.steps, out)
     return out
-
-
-def r_mat(
-    programs: Compiled, others: Compiled, worlds: Worlds, *, own_worlds: bool = False
-) -> NDArray[np.float64]:
-    """[programs] how alike each program and its counterpart behave, on average over the worlds."""
-    first, second = (
-        run(compiled, worlds, HORIZON, own_worlds=own_worlds, want_actions=True)
-        for compiled in (programs, others)
-    )
-    return np.asarray(match(first, second).mean(axis=1))

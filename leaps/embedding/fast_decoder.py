@@ -16,7 +16,7 @@ from leaps.base.jit import jit
 from leaps.base.parallel import share
 from leaps.dsl.mask import NEED, SHORTEST, Block, State
 from leaps.dsl.syntax import MOST_TOKENS
-from leaps.dsl.text import PREFIX
+from leaps.dsl.text import PREFIX, PREFIX_IDS
 from leaps.embedding.compiled_layers import (
     GROUP,
     PANEL,
@@ -31,8 +31,7 @@ from leaps.embedding.compiled_layers import (
     sigmoid,
     tanh,
 )
-from leaps.embedding.model import VOCABULARY, ProgramSpace
-from leaps.karel.world import LANGUAGE
+from leaps.embedding.model import ProgramSpace
 
 GRAIN = 16
 """latents that are worth another thread"""
@@ -245,7 +244,7 @@ def _decode_range(
 
 
 def _network(space: ProgramSpace, units: int) -> Network:
-    size = space.config.hidden
+    size, vocabulary = space.config.hidden, len(space.language.tokens)
     weights = {
         name: tensor.cpu().numpy().astype(np.float32) for name, tensor in space.decoder.state_dict().items()
     }
@@ -260,7 +259,7 @@ def _network(space: ProgramSpace, units: int) -> Network:
 
     def table(weight: Floats) -> Floats:
         shares = np.einsum("goi,ti->tgo", weight, weights["embedding.weight"])
-        return padded(shares, VOCABULARY, len(weight), units).reshape(VOCABULARY, -1, PANEL)
+        return padded(shares, vocabulary, len(weight), units).reshape(vocabulary, -1, PANEL)
 
     axes, centre = (
         tensor.cpu().numpy().astype(np.float32)
@@ -275,7 +274,7 @@ def _network(space: ProgramSpace, units: int) -> Network:
         output_of_state=in_panels(output_of_state, np.zeros((1, size), np.float32), units),
         output_of_latent=in_panels(output_of_latent, weights["output.0.bias"][None], units),
         output_of_token=table(output_of_token),
-        logit_weight=padded(weights["output.2.weight"], VOCABULARY, units),
+        logit_weight=padded(weights["output.2.weight"], vocabulary, units),
         logit_bias=weights["output.2.bias"],
     )
 
@@ -297,7 +296,7 @@ class FastDecoder:
     """Decode latent programs with a copy of the weights that a program space has now."""
 
     def __init__(self, space: ProgramSpace) -> None:
-        self.config = space.config
+        self.config, self._pad = space.config, space.language.pad
         self._units = in_whole_panels(self.config.hidden)
         self._network = _network(space, self._units)
         self._grammar = _grammar(space)
@@ -309,8 +308,8 @@ class FastDecoder:
             raise ValueError(f"max_length={length}: {SHORTEST} to {MOST_TOKENS} tokens can be decoded")
         if points.ndim != 2 or points.shape[1] != self.config.latent:
             raise ValueError(f"points should be [programs, {self.config.latent}], found {list(points.shape)}")
-        programs = np.full((len(points), length), LANGUAGE.pad, np.uint8)
-        programs[:, :_WRITTEN] = [LANGUAGE.ids[name] for name in PREFIX]
+        programs = np.full((len(points), length), self._pad, np.uint8)
+        programs[:, :_WRITTEN] = PREFIX_IDS
         inputs = padded(points, len(points), self._units)
         share(
             lambda first, last: _decode_range(self._network, self._grammar, inputs, programs, first, last),

@@ -7,10 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from leaps.embedding.batches import ProgramTable, RolloutTable
-from leaps.embedding.losses import latent_behaviour_reconstruction, matching_rewards
+from leaps.embedding.dataset import Data
+from leaps.embedding.losses import latent_behaviour_reconstruction, likeness_to
 from leaps.embedding.model import ProgramSpace, with_prefix
-from leaps.karel.dataset import Dataset
-from leaps.karel.world import LANGUAGE
 
 BATCH = 500
 
@@ -18,9 +17,11 @@ BATCH = 500
 class Judge:
     """Some programs of a data set, kept ready on a device to be asked about again and again."""
 
-    def __init__(self, data: Dataset, numbers: NDArray[np.int64], space: ProgramSpace) -> None:
+    def __init__(self, data: Data, numbers: NDArray[np.int64], space: ProgramSpace) -> None:
         self.data, self.numbers = data, numbers
-        self.programs = ProgramTable(data.tokens[numbers], space.config.max_length, space.device)
+        self.programs = ProgramTable(
+            data.language, data.tokens[numbers], space.config.max_length, space.device
+        )
         self.rollouts = RolloutTable(data, numbers, space.device) if space.policy is not None else None
 
     @torch.no_grad()
@@ -38,12 +39,11 @@ class Judge:
             mean, _ = space.encoder(programs.tokens, programs.lengths)
             tokens, _ = space.write(mean)
             whole = with_prefix(tokens).to(torch.uint8).cpu().numpy()
-            parts["exact"].append(same_programs(whole, self.data.tokens[self.numbers[batch]]))
             numbers = self.numbers[batch]
-            rewards = matching_rewards(whole, self.data.worlds(numbers), self.data.traces(numbers))
-            parts["behaviour"].append(rewards)
+            parts["exact"].append(same_programs(whole, self.data.tokens[numbers], space.language.pad))
+            parts["behaviour"].append(likeness_to(self.data, numbers)(whole))
             if self.rollouts is not None:
-                every = np.tile(np.arange(self.data.config.rollouts), (len(batch), 1))
+                every = np.tile(np.arange(self.data.rollouts), (len(batch), 1))
                 packed = self.rollouts.batch(batch, every)
                 _, right = latent_behaviour_reconstruction(space, self.rollouts, packed, mean)
                 flags = right.cpu().numpy()
@@ -54,11 +54,11 @@ class Judge:
         return {name: float(np.concatenate(found).mean()) for name, found in parts.items() if found}
 
 
-def same_programs(tokens: NDArray[np.uint8], others: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """[b] which programs are equal, whatever the padding."""
+def same_programs(tokens: NDArray[np.uint8], others: NDArray[np.uint8], pad: int) -> NDArray[np.bool_]:
+    """[b] which programs are equal, however long their padding is."""
     width = max(tokens.shape[1], others.shape[1])
 
     def wide(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=LANGUAGE.pad)
+        return np.pad(rows, ((0, 0), (0, width - rows.shape[1])), constant_values=pad)
 
     return np.asarray((wide(tokens) == wide(others)).all(axis=1))

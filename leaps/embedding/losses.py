@@ -1,5 +1,6 @@
 """The three losses, each a function: L^P, L^R and L^L, equations (1), (2) and (4) of the paper."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,14 +9,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from leaps.domain import Rollouts as Traces
 from leaps.embedding.batches import ProgramBatch, RolloutBatch, RolloutTable
 from leaps.embedding.behaviour import match
-from leaps.embedding.model import ProgramSpace, planes_of, previous_tokens, with_prefix
+from leaps.embedding.dataset import Data
+from leaps.embedding.model import ProgramSpace, previous_tokens, with_prefix
 from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
-from leaps.karel.executor import run
-from leaps.karel.world import KAREL, LANGUAGE, Worlds
+
+Reward = Callable[[NDArray[np.uint8]], NDArray[np.float64]]
+"""programs [b, length] → the reward of each, [b]"""
 
 
 @dataclass(frozen=True)
@@ -70,15 +72,9 @@ def latent_behaviour_reconstruction(
     assert space.policy is not None
     step = batch.step
     shown, seen = torch.unique(rollouts.shown[step], return_inverse=True)
-    grids = planes_of(
-        rollouts.ground[rollouts.rollout[shown]],
-        rollouts.markers[shown],
-        rollouts.position[shown],
-        rollouts.heading[shown],
-    )
     logits = space.policy(
         Part(latent, batch.program[batch.sequence]),
-        Part(grids, seen),
+        Part(rollouts.observations(shown), seen),
         rollouts.previous[step].long(),
         batch.batch_sizes,
     )
@@ -86,20 +82,17 @@ def latent_behaviour_reconstruction(
     return functional.cross_entropy(logits, actions), logits.detach().argmax(dim=1) == actions
 
 
-def matching_rewards(tokens: NDArray[np.uint8], worlds: Worlds, traces: Traces) -> NDArray[np.float64]:
-    """R_mat (3) of programs [b, length] against recorded traces, each in its own worlds. [b]"""
-    assert traces.actions is not None
-    horizon = traces.actions.shape[2]
-    written = run(KAREL.compile(tokens), worlds, horizon, own_worlds=True, want_actions=True)
-    return np.asarray(match(written, traces).mean(axis=1))
+def likeness_to(data: Data, programs: NDArray[np.int64]) -> Reward:
+    """R_mat (3) of written programs [b, length] to these [b], each in the initial states of its own."""
+    traces = data.traces(programs)
+    return lambda tokens: np.asarray(match(data.run(tokens, programs), traces).mean(axis=1))
 
 
 def program_behaviour_reconstruction(
     space: ProgramSpace,
     sampler: ProgramSampler,
     latent: Tensor,
-    worlds: Worlds,
-    traces: Traces,
+    reward: Reward,
     samples: int,
     generator: torch.Generator | None = None,
     entropy: float = 0.0,
@@ -108,25 +101,23 @@ def program_behaviour_reconstruction(
 
     `samples` programs are written from each latent; the baseline of one is the mean reward of the others
     from the same latent, which takes out how hard the program is, and adds no bias. Also returns the mean
-    reward. worlds, traces: those of the original programs. entropy: weight of a bonus, the mean entropy of
-    the choice of a token.
+    reward. reward: how much a program behaves like the original, see `likeness_to`. entropy: weight of a
+    bonus, the mean entropy of the choice of a token.
     """
     count = len(latent)
     repeated = latent.repeat(samples, 1)  # [samples · b, l]
     tokens, allowed = sampler.draw(repeated.detach(), generator)
     whole = with_prefix(tokens).to(torch.uint8).cpu().numpy()
-    rewards = np.stack(
-        [matching_rewards(whole[i * count : (i + 1) * count], worlds, traces) for i in range(samples)]
-    )  # [samples, b]
+    rewards = np.stack([reward(whole[i * count : (i + 1) * count]) for i in range(samples)])  # [samples, b]
     baseline = (rewards.sum(axis=0) - rewards) / max(samples - 1, 1)
     advantage = torch.from_numpy(rewards - baseline).float().reshape(-1).to(latent.device)
     # Drawing needs no gradients: the chances of what was drawn are computed for all tokens at once.
-    lengths = (tokens != LANGUAGE.pad).sum(dim=1)
+    lengths = (tokens != space.language.pad).sum(dim=1)
     logits = space.decoder(repeated, previous_tokens(tokens), lengths).masked_fill(~allowed, -torch.inf)
     log_probabilities = -functional.cross_entropy(logits.transpose(1, 2), tokens, reduction="none").sum(dim=1)
     loss = -(advantage * log_probabilities).mean()
     if entropy:
-        loss = loss - entropy * token_entropy(logits, allowed)[tokens != LANGUAGE.pad].mean()
+        loss = loss - entropy * token_entropy(logits, allowed)[tokens != space.language.pad].mean()
     return loss, float(rewards.mean())
 
 

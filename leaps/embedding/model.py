@@ -1,7 +1,8 @@
 """The whole network: program encoder q, program decoder p, and the policy π that acts as a program would.
 
-Appendix "Program Embedding Space VAE Model". Every program begins with `DEF run m(`, so neither encoder nor
-decoder sees those three tokens.
+Appendix "Program Embedding Space VAE Model". The vocabulary is that of a language, and what π observes has a
+shape that the data set names. Every program begins with `DEF run m(`, so neither encoder nor decoder sees
+those three tokens.
 
 Shapes: b programs, t tokens, l latent, h hidden, e token embedding,
 v tokens of the vocabulary.
@@ -15,18 +16,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear as linear_layer
 
+from leaps.dsl.language import Language
 from leaps.dsl.mask import SHORTEST
-from leaps.dsl.text import PREFIX
+from leaps.dsl.text import PREFIX, PREFIX_IDS
 from leaps.embedding.recurrent import Layout, Part, linear, run_gru, step_gru, weights_of
 from leaps.embedding.syntax import SyntaxTables, TensorMask
-from leaps.karel.observe import MARKER_PLANE, PLANES, WALL_PLANE
-from leaps.karel.world import LANGUAGE, WALL
-
-VOCABULARY = len(LANGUAGE.tokens)
-ACTIONS = len(LANGUAGE.actions)
-END = ACTIONS
-"""π's last "action": the program has come to its end. Also the action before the first"""
-CELLS = (8, 8)
 
 
 @dataclass(frozen=True)
@@ -41,8 +35,8 @@ class ModelConfig:
     """tokens of the longest program that is decoded"""
     policy: bool = True
     """whether there is a π (for the loss L only; searching needs none)"""
-    embedding: int = VOCABULARY
-    """dimensions of a token's embedding; the authors' code has one per token"""
+    embedding: int = 51
+    """dimensions of a token's embedding; the authors' code has one per token of Karel's language"""
 
     def __post_init__(self) -> None:
         if self.max_length < SHORTEST:
@@ -69,9 +63,9 @@ def mlp(*sizes: int) -> nn.Sequential:
 class Encoder(nn.Module):
     """q(z | ρ): a GRU reads the tokens; its last state gives mean and log-deviation."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, config.embedding)
+        self.embedding = nn.Embedding(vocabulary, config.embedding)
         self.gru = nn.GRU(config.embedding, config.hidden, batch_first=True)
         self.mean = nn.Linear(config.hidden, config.latent)
         self.log_deviation = nn.Linear(config.hidden, config.latent)
@@ -91,11 +85,11 @@ class Decoder(nn.Module):
     The next token comes from a two-layer tanh network over its output, the token's embedding and z.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(VOCABULARY, config.embedding)
+        self.embedding = nn.Embedding(vocabulary, config.embedding)
         self.gru = nn.GRU(config.embedding + config.latent, config.hidden, batch_first=True)
-        self.output = mlp(config.hidden + config.embedding + config.latent, config.hidden, VOCABULARY)
+        self.output = mlp(config.hidden + config.embedding + config.latent, config.hidden, vocabulary)
 
     def forward(self, latent: Tensor, previous: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Latent [b, l], the token before each [b, t] → logits of each [b, t, v], unmasked.
@@ -111,7 +105,7 @@ class Decoder(nn.Module):
         first, last = self._layers
         hidden = torch.tanh(linear(first.weight, first.bias, parts, states))
         logits: Tensor = last(hidden).float()
-        return logits.new_zeros(*previous.shape, VOCABULARY).index_put(where, logits)
+        return logits.new_zeros(*previous.shape, logits.shape[1]).index_put(where, logits)
 
     @property
     def _layers(self) -> tuple[nn.Linear, nn.Linear]:
@@ -144,33 +138,31 @@ class Decoder(nn.Module):
 
 
 class Policy(nn.Module):
-    """π(a | z, s): reads z, the present grid and the previous action, and says the next action or the end."""
+    """π(a | z, s): reads z, an observation and the previous action; outputs the next action or the end.
 
-    def __init__(self, config: ModelConfig) -> None:
+    A grid [height, width, planes] goes through convolutions, a vector of senses through a small MLP.
+    """
+
+    def __init__(self, config: ModelConfig, actions: int, observation: tuple[int, ...]) -> None:
         super().__init__()
-        height, width = CELLS
-        self.grid = nn.Sequential(
-            nn.Conv2d(PLANES, 32, 3),
-            nn.Tanh(),
-            nn.Conv2d(32, 32, 3),
-            nn.Tanh(),
-            nn.Flatten(),
-            nn.Linear(32 * (height - 4) * (width - 4), config.hidden),
-            nn.Tanh(),
-        )
-        self.action = nn.Embedding(ACTIONS + 1, config.hidden)
+        # `grid` by name also for senses: checkpoints have it.
+        self.grid = observer(observation, config.hidden)
+        self.action = nn.Embedding(actions + 1, config.hidden)
         self.gru = nn.GRU(config.latent + 2 * config.hidden, config.hidden)
-        self.output = mlp(config.hidden, config.hidden, config.hidden, ACTIONS + 1)
+        self.output = mlp(config.hidden, config.hidden, config.hidden, actions + 1)
 
-    def forward(self, latents: Part, grids: Part, previous: Tensor, batch_sizes: Tensor) -> Tensor:
-        """Logits [n, 6] of the n steps of a packed batch of rollouts, the longest first.
+    def forward(self, latents: Part, observed: Part, previous: Tensor, batch_sizes: Tensor) -> Tensor:
+        """Logits [n, actions + 1] of the n steps of a packed batch of rollouts, the longest first.
 
-        latents: values [b, l]; grids: values [m, 16, 8, 8], of which rollouts see the same again and again;
-        previous [n]: the action before; batch_sizes: as in torch's PackedSequence.
+        latents: values [b, l]; observed: values [m, *observation], of which rollouts see the same again and
+        again; previous [n]: the action before; batch_sizes: as in torch's PackedSequence.
         """
+        values = observed.values
+        if values.dim() == 4:  # convolutions want the planes first
+            values = values.permute(0, 3, 1, 2).contiguous()
         parts = [
             latents,
-            Part(self.grid(grids.values), grids.rows),
+            Part(self.grid(values), observed.rows),
             Part(self.action.weight, previous),
         ]
         start = torch.zeros(int(batch_sizes[0]), self.gru.hidden_size, device=previous.device)
@@ -178,14 +170,25 @@ class Policy(nn.Module):
         return logits.float()
 
 
-def planes_of(ground: Tensor, markers: Tensor, position: Tensor, heading: Tensor) -> Tensor:
-    """[n, 16, 8, 8] the planes that a network sees, from cells [n, 64] and Karel's cell and heading [n]."""
-    count = len(ground)
-    out = torch.zeros(count, PLANES, ground.shape[1], device=ground.device)
-    out[:, WALL_PLANE] = (ground == WALL).float()
-    out.scatter_(1, (markers.long() + MARKER_PLANE)[:, None], 1.0)
-    out[torch.arange(count, device=ground.device), heading.long(), position.long()] = 1.0
-    return out.view(count, PLANES, *CELLS)
+def observer(observation: tuple[int, ...], hidden: int) -> nn.Sequential:
+    """Layers from an observation of this shape to hidden units."""
+    if len(observation) == 1:
+        return nn.Sequential(*mlp(*observation, hidden, hidden), nn.Tanh())
+    if len(observation) != 3 or min(observation[:2]) < 5:
+        raise ValueError(
+            "expected observations of shape [senses] or [height, width, planes], at least 5 high and wide, "
+            f"found {list(observation)}"
+        )
+    height, width, planes = observation
+    return nn.Sequential(
+        nn.Conv2d(planes, 32, 3),
+        nn.Tanh(),
+        nn.Conv2d(32, 32, 3),
+        nn.Tanh(),
+        nn.Flatten(),
+        nn.Linear(32 * (height - 4) * (width - 4), hidden),
+        nn.Tanh(),
+    )
 
 
 class Coordinates(nn.Module):
@@ -233,16 +236,28 @@ class Coordinates(nn.Module):
 
 
 class ProgramSpace(nn.Module):
-    """Encoder, decoder and policy, and the syntax that the decoder keeps to."""
+    """Encoder, decoder and policy of a language's programs, and the syntax that the decoder keeps to.
 
-    def __init__(self, config: ModelConfig | None = None) -> None:
+    observation: shape of what the policy observes; the language's senses if not given.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        config: ModelConfig | None = None,
+        observation: tuple[int, ...] | None = None,
+    ) -> None:
         super().__init__()
-        self.config = config or ModelConfig()
-        self.encoder = Encoder(self.config)
-        self.decoder = Decoder(self.config)
-        self.policy = Policy(self.config) if self.config.policy else None
+        self.language, self.config = language, config or ModelConfig()
+        self.observation = observation or (len(language.senses),)
+        vocabulary = len(language.tokens)
+        self.encoder = Encoder(self.config, vocabulary)
+        self.decoder = Decoder(self.config, vocabulary)
+        self.policy = (
+            Policy(self.config, len(language.actions), self.observation) if self.config.policy else None
+        )
         self.coordinates = Coordinates(self.config.latent)
-        self.syntax = SyntaxTables(LANGUAGE)
+        self.syntax = SyntaxTables(language)
 
     @property
     def device(self) -> torch.device:
@@ -251,7 +266,7 @@ class ProgramSpace(nn.Module):
     def encode(self, tokens: Tensor) -> Tensor:
         """Whole programs [b, length], filled up with `<pad>` → their points in the space [b, l]."""
         body = tokens[:, len(PREFIX) :].long()
-        mean, _ = self.encoder(body, (body != LANGUAGE.pad).sum(dim=1))
+        mean, _ = self.encoder(body, (body != self.language.pad).sum(dim=1))
         return self.coordinates.point(mean)
 
     def write(
@@ -270,7 +285,7 @@ class ProgramSpace(nn.Module):
         """
         mask = TensorMask(self.syntax, len(latent), max_length or self.config.max_length)
         step = self.decoder.stepper(latent)
-        token = torch.full((len(latent),), LANGUAGE.ids[PREFIX[-1]], device=latent.device)
+        token = torch.full((len(latent),), PREFIX_IDS[-1], device=latent.device)
         state = latent
         tokens: list[Tensor] = []
         masks: list[Tensor] = []
@@ -319,11 +334,11 @@ def make_orthogonal(space: ProgramSpace) -> None:
 
 def previous_tokens(tokens: Tensor) -> Tensor:
     """[b, t] the token before each of the tokens after the prefix."""
-    first = torch.full_like(tokens[:, :1], LANGUAGE.ids[PREFIX[-1]])
+    first = torch.full_like(tokens[:, :1], PREFIX_IDS[-1])
     return torch.cat([first, tokens[:, :-1]], dim=1)
 
 
 def with_prefix(tokens: Tensor) -> Tensor:
     """Put `DEF run m(` before the tokens [b, t]."""
-    prefix = torch.tensor([LANGUAGE.ids[name] for name in PREFIX], dtype=tokens.dtype, device=tokens.device)
+    prefix = torch.tensor(PREFIX_IDS, dtype=tokens.dtype, device=tokens.device)
     return torch.cat([prefix.expand(len(tokens), -1), tokens], dim=1)

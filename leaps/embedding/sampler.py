@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from leaps.dsl.text import PREFIX
-from leaps.embedding.model import VOCABULARY, ProgramSpace
+from leaps.embedding.model import ProgramSpace
 
 
 class ProgramSampler:
@@ -26,7 +26,8 @@ class ProgramSampler:
         Both may be overwritten by the next call.
         """
         length = self.space.config.max_length - len(PREFIX)
-        uniform = torch.rand(len(latent), length, VOCABULARY, generator=generator, device=latent.device)
+        shape = len(latent), length, len(self.space.language.tokens)
+        uniform = torch.rand(*shape, generator=generator, device=latent.device)
         noise = -torch.log(-torch.log(uniform.clamp(1e-20, 1 - 1e-7)))
         if latent.device.type != "cuda":
             return self.space.write(latent, noise=noise)

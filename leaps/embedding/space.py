@@ -10,13 +10,14 @@ import torch
 from numpy.typing import NDArray
 
 from leaps.base.tensors import read_about
+from leaps.dsl.compiler import TOO_MUCH, compile_tokens
+from leaps.dsl.language import Language
 from leaps.dsl.syntax import Program
-from leaps.dsl.text import to_line
+from leaps.dsl.text import read
 from leaps.embedding.fast_decoder import FastDecoder
 from leaps.embedding.model import Coordinates
 from leaps.embedding.train import VARIANTS
-from leaps.embedding.weights import load_weights
-from leaps.karel.world import KAREL, LANGUAGE
+from leaps.embedding.weights import check_language, load_weights
 
 SHIPPED = Path(__file__).parent / "trained"
 """the weights that come with the package, one file per variant"""
@@ -26,6 +27,26 @@ BATCH = 2048
 def shipped_spaces() -> list[str]:
     """The names of the package's spaces."""
     return [name for name in VARIANTS if (SHIPPED / f"{name}.safetensors").exists()]
+
+
+def find_weights(name: str | Path) -> Path:
+    """Return the file of a space: one of the package (leaps, p, pr, pl), a file, or a training's folder."""
+    file = Path(name)
+    if str(name) in shipped_spaces():
+        file = SHIPPED / f"{name}.safetensors"
+    elif str(name) in VARIANTS:
+        raise ValueError(
+            f"the weights of {str(name)!r} don't come with this version; make them with `leaps data` "
+            "and `leaps train`, and give the training's folder"
+        )
+    if file.is_dir():
+        file = file / "weights.safetensors"
+    if not file.exists():
+        raise ValueError(
+            f"no weights at {str(name)!r}; expected {', '.join(shipped_spaces())}, a file of weights, "
+            "or a folder of `leaps train`"
+        )
+    return file
 
 
 class Space:
@@ -51,24 +72,20 @@ class Space:
         self._decoder = FastDecoder(self.network)
 
     @staticmethod
-    def load(name: str | Path = "leaps", raw: bool = False) -> "Space":
-        """Load a space of the package (leaps, p, pr, pl) or a file of weights."""
-        file = Path(name)
-        if str(name) in shipped_spaces():
-            file = SHIPPED / f"{name}.safetensors"
-        elif str(name) in VARIANTS:
-            raise ValueError(
-                f"the weights of {str(name)!r} don't come with this version; make them with `leaps data` "
-                "and `leaps train`, and give the training's folder"
-            )
-        if file.is_dir():
-            file = file / "weights.safetensors"
-        if not file.exists():
-            raise ValueError(
-                f"no weights at {str(name)!r}; expected {', '.join(shipped_spaces())}, a file of weights, "
-                "or a folder of `leaps train`"
-            )
+    def load(name: str | Path = "leaps", raw: bool = False, *, language: Language | None = None) -> "Space":
+        """Load a space of the package (leaps, p, pr, pl) or a file of weights.
+
+        language: that of the programs; a ValueError names the words that differ.
+        """
+        file = find_weights(name)
+        if language is not None:
+            check_language(file, language)
         return _loaded(file.resolve(), file.stat().st_mtime_ns, raw)
+
+    @property
+    def language(self) -> Language:
+        """Of the programs that are encoded and decoded."""
+        return self.network.language
 
     @property
     def dimensions(self) -> int:
@@ -84,10 +101,11 @@ class Space:
         if isinstance(programs, str):
             raise ValueError("expected a list of programs, found one text")
         if not isinstance(programs, np.ndarray):
-            texts = [item if isinstance(item, str) else to_line(item) for item in programs]
-            programs = LANGUAGE.batch([KAREL.read(text) for text in texts])
-        if (KAREL.compile(programs).entry < 0).any():
-            raise ValueError(f"row {int((KAREL.compile(programs).entry < 0).argmax())} is not a program")
+            programs = self.language.batch([read(item, self.language) for item in programs])
+        entry = compile_tokens(programs, self.language).entry
+        wrong = (entry < 0) & (entry != TOO_MUCH)
+        if wrong.any():
+            raise ValueError(f"row {int(wrong.argmax())} is not a program")
         points = np.empty((len(programs), self.dimensions), np.float32)
         with torch.no_grad():
             for start in range(0, len(programs), BATCH):
@@ -110,10 +128,9 @@ class Space:
         """[n, length] the most likely programs of points [n, dimensions], filled up with `<pad>`."""
         return self._decoder.decode(self._checked(points), max_length=max_length)
 
-    @staticmethod
-    def text(tokens: NDArray[np.uint8]) -> str:
+    def text(self, tokens: NDArray[np.uint8]) -> str:
         """One decoded program, as a line."""
-        return LANGUAGE.text(tokens)
+        return self.language.text(tokens)
 
 
 @lru_cache(maxsize=8)

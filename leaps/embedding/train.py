@@ -22,18 +22,19 @@ from leaps.base.files import write_atomically
 from leaps.base.memory import keep_what_is_freed
 from leaps.base.tensors import read_about
 from leaps.embedding.batches import ProgramTable, RolloutTable
+from leaps.embedding.dataset import Data
 from leaps.embedding.judge import BATCH, Judge
 from leaps.embedding.losses import (
     embed,
     kl_divergence,
     latent_behaviour_reconstruction,
+    likeness_to,
     program_behaviour_reconstruction,
     program_reconstruction,
 )
 from leaps.embedding.model import ModelConfig, ProgramSpace, make_orthogonal
 from leaps.embedding.sampler import ProgramSampler
 from leaps.embedding.weights import load_weights, round_weights, save_weights
-from leaps.karel.dataset import Dataset
 
 VARIANTS = {"leaps": "PRL", "p": "P", "pr": "PR", "pl": "PL"}
 WEIGHTS_FILE, METRICS_FILE, CHECKPOINT_FILE, CONFIG_FILE = (
@@ -201,19 +202,21 @@ class Means:
 class Trainer:
     """A training that can be asked for one epoch after another, saved and resumed."""
 
-    def __init__(self, config: TrainConfig, data: Dataset, device: torch.device) -> None:
+    def __init__(self, config: TrainConfig, data: Data, device: torch.device) -> None:
         self.config, self.data, self.device = config, data, device
         if device.type == "cpu":
             keep_what_is_freed()
         torch.manual_seed(config.seed)
         with_policy = "L" in config.losses
-        self.space = ProgramSpace(replace(config.model, policy=with_policy))
+        model = replace(config.model, policy=with_policy)
+        self.space = ProgramSpace(data.language, model, data.observation)
         if config.initial == "orthogonal":
             make_orthogonal(self.space)
         self.space.to(device)
         numbers = data.split("train")
         self.train = numbers[: config.programs] if config.programs else numbers
-        self.programs = ProgramTable(data.tokens[self.train], config.model.max_length, device)
+        tokens = data.tokens[self.train]
+        self.programs = ProgramTable(data.language, tokens, config.model.max_length, device)
         self.rollouts = RolloutTable(data, self.train, device) if with_policy else None
         self.judge = Judge(data, data.split("validation")[: config.validation_programs], self.space)
         self.sampler = ProgramSampler(self.space)
@@ -293,7 +296,7 @@ class Trainer:
         )
         measured: Measured = {"loss_p": loss.detach(), "kl": divergence.detach()}
         if self.rollouts is not None:
-            every = np.tile(np.arange(self.data.config.rollouts), (len(batch), 1))
+            every = np.tile(np.arange(self.data.rollouts), (len(batch), 1))
             some = rng.permuted(every, axis=1)[:, : self.config.rollouts]
             steps = self.rollouts.batch(batch, some)
             loss_l, right = latent_behaviour_reconstruction(self.space, self.rollouts, steps, latent.sample)
@@ -311,13 +314,11 @@ class Trainer:
         """One update of L^R."""
         programs = self.programs.batch(torch.from_numpy(batch).to(self.device))
         latent = embed(self.space, programs, generator)
-        numbers = self.train[batch]
         loss, reward = program_behaviour_reconstruction(
             self.space,
             self.sampler,
             latent.sample,
-            self.data.worlds(numbers),
-            self.data.traces(numbers),
+            likeness_to(self.data, self.train[batch]),
             self.config.samples,
             generator,
             self.config.rl_entropy,
@@ -330,7 +331,7 @@ class Trainer:
     @property
     def _asked(self) -> dict[str, Any]:
         """What a training that goes on from this one's checkpoint has to have in common with it."""
-        return asdict(self.config) | {"data": asdict(self.data.config)}
+        return asdict(self.config) | {"data": self.data.settings}
 
     def save(self, folder: Path) -> None:
         """Write all that the next epoch depends on."""
@@ -378,7 +379,7 @@ def _update(optimizer: torch.optim.Optimizer, loss: Tensor, clip: float | None =
 
 def train(
     config: TrainConfig,
-    data: Dataset,
+    data: Data,
     folder: Path,
     device: torch.device,
     listener: Listener = id,
@@ -411,7 +412,7 @@ def train(
         lines.append(json.dumps(metrics))
         if score > trainer.best_score:
             trainer.best_score, trainer.best_epoch = score, trainer.epoch
-            about = {"training": asdict(config), "data": asdict(data.config), "metrics": metrics}
+            about = {"training": asdict(config), "data": data.settings, "metrics": metrics}
             save_weights(trainer.space, folder / WEIGHTS_FILE, about)
         write_atomically(folder / METRICS_FILE, ("\n".join(lines) + "\n").encode())
         trainer.save(folder)

@@ -11,18 +11,22 @@ from torch import Tensor
 
 from leaps import __version__
 from leaps.base.files import write_atomically
-from leaps.base.tensors import check_vocabulary, metadata, read_about
+from leaps.base.tensors import metadata, read_about
+from leaps.dsl.language import Language
 from leaps.embedding.model import ModelConfig, ProgramSpace
-from leaps.karel.world import LANGUAGE
 
 NETWORKS = ("encoder.", "decoder.")
 """begin the names of the tensors that are stored in half precision for searching"""
+EARLIER = (8, 8, 16)
+"""what π observes in a file that does not name it: Karel's grid, as in all files of earlier versions"""
+SHOWN = 5
+"""words that an error names"""
 
 
 def save_weights(
     space: ProgramSpace, file: Path, about: dict[str, Any] | None = None, *, for_search: bool = False
 ) -> None:
-    """Write the weights, with vocabulary, sizes and version.
+    """Write the weights, with the language, sizes and version.
 
     for_search: leave out the policy, and store encoder and decoder in half precision, in half as many bytes.
     """
@@ -32,7 +36,14 @@ def save_weights(
         if not (for_search and name.startswith("policy."))
     }
     config = asdict(space.config) | {"policy": space.config.policy and not for_search}
-    stored = {**(about or {}), "vocabulary": LANGUAGE.tokens, "model": config, "version": __version__}
+    stored = {
+        **(about or {}),
+        "vocabulary": space.language.tokens,
+        "opposites": space.language.opposites,
+        "observation": space.observation,
+        "model": config,
+        "version": __version__,
+    }
     write_atomically(file, save(tensors, metadata(stored)))
 
 
@@ -49,16 +60,56 @@ def round_weights(space: ProgramSpace) -> None:
                 parameter.copy_(parameter.half())
 
 
-def load_weights(file: Path, device: torch.device | str = "cpu") -> ProgramSpace:
-    """Read weights, or say why they don't fit."""
+def language_of(file: Path) -> Language:
+    """Return the language of the programs that a file's weights encode and decode.
+
+    Files of earlier versions name no opposites. Their language has none then.
+    """
     about = read_about(file)
-    check_vocabulary(file, about, LANGUAGE.tokens)
+    try:
+        return Language.of(about["vocabulary"], about.get("opposites", ()))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{file} is damaged or holds no weights ({error})") from None
+
+
+def check_language(file: Path, expected: Language) -> None:
+    """Raise a ValueError if a file's weights are for programs of another language."""
+    found = language_of(file)
+    if found.tokens != expected.tokens:
+        more = [word for word in found.tokens if word not in expected.tokens]
+        fewer = [word for word in expected.tokens if word not in found.tokens]
+        differences = [f"{what} {_some(words)}" for what, words in (("has", more), ("lacks", fewer)) if words]
+        what = " and ".join(differences) or "has the same words in another order"
+        raise ValueError(f"{file} is a program space of another language: it {what}")
+    if "opposites" in read_about(file) and found.opposites != expected.opposites:
+        raise ValueError(
+            f"{file} is a program space of another language: its opposites are {list(found.opposites)}, "
+            f"expected {list(expected.opposites)}"
+        )
+
+
+def _some(words: list[str]) -> str:
+    return ", ".join(words[:SHOWN]) + (f" and {len(words) - SHOWN} more" if len(words) > SHOWN else "")
+
+
+def load_weights(
+    file: Path, device: torch.device | str = "cpu", *, language: Language | None = None
+) -> ProgramSpace:
+    """Read weights, or raise a ValueError that says why they can't be used.
+
+    language: that of the programs, if the caller expects one.
+    """
+    about = read_about(file)
+    own = language_of(file)
+    if language is not None:
+        check_language(file, language)
     try:
         tensors = load_file(file, device=str(device))
         config = ModelConfig(**about["model"])
+        observation = tuple(int(size) for size in about.get("observation", EARLIER))
+        space = ProgramSpace(own, config, observation)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{file} is damaged or holds no weights ({error})") from None
-    space = ProgramSpace(config)
     expected = {name: tuple(tensor.shape) for name, tensor in space.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     for name in sorted(expected.keys() | found.keys()):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from leaps.base.user_code import split_name
 from leaps.baselines.methods import BASELINES
 from leaps.domain import LIMIT, SHARE
-from leaps.experiments import computing, environments, figures
+from leaps.experiments import computing, environments, figures, published_seeds
 from leaps.experiments.cell import Cell, Option, Result, cell, is_name
 from leaps.experiments.computing import (
     ABLATION,
@@ -567,15 +567,28 @@ FIGURES = {
 """by name; what they compute is drawn by `leaps report`"""
 
 BESIDE = {
-    environments.NAME: Experiment(
-        environments.NAME,
-        "programs and PPO in environments of Gymnasium and MiniGrid, on 1,000 seeds that nothing was "
-        "learned with",
-        environments.ROWS,
-        tuple(environments.EFFORTS),
-        environments.entries,
-        environments.compute,
-        seeds=environments.seeds,
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            environments.NAME,
+            "programs and PPO in environments of Gymnasium and MiniGrid, on 1,000 seeds that nothing was "
+            "learned with",
+            environments.ROWS,
+            tuple(environments.EFFORTS),
+            environments.entries,
+            environments.compute,
+            seeds=environments.seeds,
+        ),
+        Experiment(
+            published_seeds.NAME,
+            "the programs of `environments` and PPO on the held-out seeds of EvoPolicyGym",
+            environments.ROWS,
+            published_seeds.COLUMNS,
+            published_seeds.entries,
+            published_seeds.compute,
+            published_seeds.needs,
+            environments.seeds,
+        ),
     )
 }
 """tables that are no part of the report: it is of Karel"""

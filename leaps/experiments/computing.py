@@ -456,6 +456,7 @@ def unseen(job: Job) -> Values:
 def reconstruction(job: Job) -> Values:
     """Look for a program that behaves as a test program: R_mat with the paper's bonus for a valid program."""
     from leaps.embedding.space import Space
+    from leaps.karel.dataset import in_worlds, worlds_for
     from leaps.search.random_search import config_for
     from leaps.search.reconstruct import (
         PAPER_RECONSTRUCTION,
@@ -477,13 +478,15 @@ def reconstruction(job: Job) -> Values:
     base = cell.method.replace(PLUS_ROWS, "leaps")
     trained, seed = space_of(job, SPACES.get(base, "leaps"))
     space = Space.load(trained.path, raw=not plus)
+    execute = in_worlds(worlds_for(program, seed))
     found: Reconstruction
     if base.startswith("leaps-rand-"):
         config = config_for(cell.task, int(base.rpartition("-")[2]), plus)
-        found = reconstruct_at_random(space, program, config, seed)
+        found = reconstruct_at_random(space, program, execute, config, seed)
     else:
         setting = PLUS if plus else PAPER_RECONSTRUCTION[cell.task]
-        found = reconstruct(space, program, setting, seed, cell.option("iterations", 1000), best_answers=plus)
+        iterations = cell.option("iterations", 1000)
+        found = reconstruct(space, program, execute, setting, seed, iterations, best_answers=plus)
     return {
         "return": found.r_mat + VALID_BONUS,
         "r_mat": found.r_mat,

@@ -1,12 +1,13 @@
-"""Programs and PPO in environments of Gymnasium and MiniGrid that are played as they are.
+"""Programs and PPO in unmodified environments of Gymnasium and MiniGrid.
 
 All are judged alike: in the environment itself, with all the steps that it allows, on the same 1,000 seeds,
 which no search and no training draws. A program acts as `ProgramPolicy` does wherever a trained model is
 expected, so one that has come to its end repeats its last action.
 """
 
+import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 from typing import TYPE_CHECKING, Any
@@ -126,6 +127,37 @@ EFFORTS = {
     "MiniGrid-LavaCrossingS9N1-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
     "MiniGrid-SimpleCrossingS9N1-v0": Effort(20_000, 64, 500_000, 8, MINIGRID_PPO, True),
 }
+
+
+@dataclass(frozen=True)
+class Goal:
+    """The least mean return, or rate of success, that counts as good."""
+
+    least: float
+    of: str = "return"
+    """or "success\""""
+    on_published_seeds: bool = False
+    """whether it is a goal for the published seeds, and not for the 1,000 seeds of this experiment"""
+
+    @property
+    def text(self) -> str:
+        if self.of == "success":
+            return f"success {rate(self.least)}"
+        return f"≥ {self.least:g}".replace("-", "−")
+
+    def met(self, values: Sequence[Mapping[str, Any]]) -> str:
+        """The goal, and how many of these results reach it."""
+        return f"{self.text}: {sum(one[self.of] >= self.least for one in values)} of {len(values)}"
+
+
+GOALS = {
+    "CartPole-v1": Goal(500.0),
+    "Acrobot-v1": Goal(-84.7, on_published_seeds=True),
+    "MountainCar-v0": Goal(-110.8),  # DiPRL's; pi-PRL's is -171.8
+    "MountainCarContinuous-v0": Goal(95.2),
+    **{task: Goal(1.0, "success") for task in EFFORTS if task.startswith("MiniGrid-")},
+}
+
 QUICK: dict[str, Option] = {"budget": 500, "judged": 50}
 QUICK_PPO: dict[str, Option] = {"judged": 50, "steps": 4096}
 
@@ -178,34 +210,60 @@ def searched(job: "Job") -> "Values":
 
 def trained(job: "Job") -> "Values":
     """Train PPO, and step the environment with it."""
+    one = job.cell
+    found = train(one.task, one.seed, one.option("steps", EFFORTS[one.task].steps))
+    return judge(TASKS[one.task], found.act, one.option("judged", JUDGED)) | found.values
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A policy of PPO, which lives as long as the process, and the training's effort."""
+
+    act: Callable[[Any], Any]
+    """observation → action"""
+    values: "Values"
+    episodes: int
+    """that ended in the training"""
+
+
+def train(name: str, seed: int, steps: int) -> Trained:
+    """Train PPO in an environment, with the settings of EFFORTS."""
     import stable_baselines3
     import torch
     from stable_baselines3.common.monitor import Monitor
     from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-    one, effort = job.cell, EFFORTS[job.cell.task]
-    task, steps = TASKS[one.task], one.option("steps", effort.steps)
+    task, effort = TASKS[name], EFFORTS[name]
     torch.set_num_threads(1)
     begin, busy = time.perf_counter(), time.process_time()
-    venv: Any = DummyVecEnv([lambda: Monitor(as_trained(task))] * effort.environments)
+    monitors: list[Any] = []
+
+    def make() -> Any:
+        monitors.append(Monitor(as_trained(task)))
+        return monitors[-1]
+
+    venv: Any = DummyVecEnv([make] * effort.environments)
     if effort.normalize:
         venv = VecNormalize(venv, gamma=effort.ppo["gamma"])
-    model = stable_baselines3.PPO("MlpPolicy", venv, seed=one.seed, device="cpu", **effort.ppo)
+    model = stable_baselines3.PPO("MlpPolicy", venv, seed=seed, device="cpu", **effort.ppo)
     model.learn(steps)
     seconds, busy = time.perf_counter() - begin, time.process_time() - busy
+    venv.close()
     scaled = venv.normalize_obs if effort.normalize else np.asarray
 
     def act(observation: Any) -> Any:
         return model.predict(scaled(observed(observation)), deterministic=True)[0]
 
-    judged = judge(task, act, one.option("judged", JUDGED))
-    venv.close()
-    return judged | {
-        "steps": int(model.num_timesteps),
-        "seconds": seconds,
-        "core_seconds": busy,
-        "parameters": sum(weights.numel() for weights in model.policy.parameters()),
-    }
+    return Trained(
+        act,
+        {
+            "steps": int(model.num_timesteps),
+            "seconds": seconds,
+            "core_seconds": busy,
+            "parameters": sum(weights.numel() for weights in model.policy.parameters()),
+        },
+        sum(len(monitor.get_episode_rewards()) for monitor in monitors),
+    )
 
 
 def as_trained(task: "GymTask") -> Any:
@@ -242,11 +300,11 @@ class Playing:
         return action
 
 
-def judge(task: "GymTask", act: Callable[[Any], Any], episodes: int = JUDGED) -> "Values":
-    """Mean return and success of a policy in the environment itself."""
+def play(task: "GymTask", act: Callable[[Any], Any], seeds: Iterable[int]) -> tuple[list[float], list[bool]]:
+    """Returns and successes of a policy in the environment itself, one episode for each seed."""
     environment = task.environment()
     returns, successes = [], []
-    for seed in range(SEEDS, SEEDS + episodes):
+    for seed in seeds:
         observation, info = environment.reset(seed=seed)
         if isinstance(act, Playing):
             act.begin()
@@ -261,12 +319,34 @@ def judge(task: "GymTask", act: Callable[[Any], Any], episodes: int = JUDGED) ->
             worth = task.value(Episode(rewards, observation, info, terminated, truncated))
         successes.append(worth >= task.best if np.isfinite(task.best) else terminated)
     environment.close()
+    return returns, successes
+
+
+def judge(task: "GymTask", act: Callable[[Any], Any], episodes: int = JUDGED) -> "Values":
+    """Mean return and success of a policy on the seeds that no search and no training draws."""
+    returns, successes = play(task, act, range(SEEDS, SEEDS + episodes))
     return {
         "return": float(np.mean(returns)),
         "lowest": float(np.min(returns)),
         "success": float(np.mean(successes)),
         "judged": f"{episodes:,} episodes",
     }
+
+
+def rounded(value: float) -> str:
+    """A return with one decimal, or three if it is between -1 and 1 as in MiniGrid."""
+    return f"{value:.{3 if abs(value) <= 1 else 1}f}".replace("-", "−")
+
+
+def rate(value: float) -> str:
+    """A rate with three decimals, rounded down: 1.000 is no failure at all."""
+    return f"{math.floor(value * 1000 + 1e-9) / 1000:.3f}"
+
+
+def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
+    """The mean, with the lowest and the highest value where they differ."""
+    low, high = text(min(values)), text(max(values))
+    return text(mean(values)) + (f" ({low} to {high})" if low != high else "")
 
 
 def markdown(results: Iterable[Result]) -> str:
@@ -276,28 +356,36 @@ def markdown(results: Iterable[Result]) -> str:
         if not result.cell.options:
             groups.setdefault((result.cell.task, result.cell.method), []).append(result.values)
     lines = [
-        "| environment | method | seeds | mean return | success | evaluations | steps of the environment "
-        "| core seconds |",
-        "| --- | --- | --: | --: | --: | --: | --: | --: |",
+        "| environment | method | seeds | mean return | success | evaluations | episodes | steps "
+        "| core seconds | goal: seeds that reach it |",
+        "| --- | --- | --: | --: | --: | --: | --: | --: | --: | --- |",
     ]
     programs = []
     for task in EFFORTS:
         for method in ROWS:
             if not (found := groups.get((task, method))):
                 continue
-            returns = f"{mean(one['return'] for one in found):.2f}"
-            if len(found) > 1:
-                returns += f" ({min(one['return'] for one in found):.2f} to "
-                returns += f"{max(one['return'] for one in found):.2f})"
-            tried = "–" if method == PPO else f"{mean(one['evaluations'] for one in found):,.0f}"
-            lines.append(
-                f"| {task} | {method} | {len(found)} | {returns} | "
-                f"{100 * mean(one['success'] for one in found):.1f} % | {tried} | "
-                f"{mean(one['steps'] for one in found):,.0f} | "
-                f"{mean(one['core_seconds'] for one in found):,.0f} |"
+            # Only searches count evaluations and episodes.
+            evaluations, episodes = (
+                f"{mean(one[name] for one in found):,.0f}" if all(name in one for one in found) else "–"
+                for name in ("evaluations", "rollouts")
             )
+            goal = GOALS[task]
+            entries = (
+                task,
+                method,
+                str(len(found)),
+                spread([one["return"] for one in found], rounded),
+                spread([one["success"] for one in found], rate),
+                evaluations,
+                episodes,
+                f"{mean(one['steps'] for one in found):,.0f}",
+                f"{mean(one['core_seconds'] for one in found):,.0f}",
+                f"{goal.text} on the published seeds" if goal.on_published_seeds else goal.met(found),
+            )
+            lines.append(f"| {' | '.join(entries)} |")
         written = [one for method in ROWS for one in groups.get((task, method), ()) if "program" in one]
         if written:
             best = max(written, key=lambda one: (one["success"], one["return"]))
-            programs += [f"{task}: {best['return']:.2f}", "", "```", best["program"], "```", ""]
+            programs += [f"{task}: {rounded(best['return'])}", "", "```", best["program"], "```", ""]
     return "\n".join([*lines, "", *programs])

@@ -10,16 +10,42 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from leaps.embedding.behaviour import HORIZON, match
+from leaps.dsl.compiler import Compiled
+from leaps.embedding.behaviour import match
 from leaps.embedding.model import ProgramSpace
 from leaps.embedding.space import Space
 from leaps.embedding.train import TrainConfig
 from leaps.embedding.weights import save_weights
-from leaps.karel.dataset import CONDITIONS, Dataset
+from leaps.karel.dataset import (
+    CONDITIONS,
+    HORIZON,
+    DataConfig,
+    Dataset,
+    in_worlds,
+    unique_programs,
+    worlds_for,
+)
 from leaps.karel.executor import run
-from leaps.karel.world import KAREL, LANGUAGE
+from leaps.karel.world import KAREL, LANGUAGE, Worlds
 from leaps.search.cem import CEMConfig
 from leaps.search.reconstruct import PAPER_RECONSTRUCTION, PLUS, TEST_PROGRAMS, reconstruct
+
+
+def training_programs(space: Space) -> NDArray[np.uint8]:
+    """Generate the programs [n, length] that a space was trained on."""
+    config = DataConfig(**space.about["data"])
+    return unique_programs(config)[: config.bounds[0]]
+
+
+def r_mat(
+    programs: Compiled, others: Compiled, worlds: Worlds, *, own_worlds: bool = False
+) -> NDArray[np.float64]:
+    """[programs] how alike each program and its counterpart behave, on average over the worlds."""
+    first, second = (
+        run(compiled, worlds, HORIZON, own_worlds=own_worlds, want_actions=True)
+        for compiled in (programs, others)
+    )
+    return np.asarray(match(first, second).mean(axis=1))
 
 
 def line_between(space: Space, start: str, end: str, steps: int) -> NDArray[np.float32]:
@@ -235,7 +261,8 @@ def chart_of_space(
         given = space.encode([program])
         # In raw latents as published, else as leaps+ does.
         setting = PAPER_RECONSTRUCTION[name] if space.raw else PLUS
-        result = reconstruct(space, program, setting, seed, iterations, best_answers=not space.raw)
+        execute = in_worlds(worlds_for(program, seed))
+        result = reconstruct(space, program, execute, setting, seed, iterations, best_answers=not space.raw)
         truth[name], found[name] = place(given)[0], place(result.point[None])[0]
         r_mat[name] = result.r_mat
         apart[name] = float(np.linalg.norm(space.latent(result.point[None]) - space.latent(given))) / unit
@@ -283,7 +310,15 @@ class SearchJudge:
             save_weights(network, file, for_search=True)
             space = Space(file)
         found = [
-            reconstruct(space, program, SELECTION, seed, self.iterations, best_answers=False).r_mat
+            reconstruct(
+                space,
+                program,
+                in_worlds(worlds_for(program, seed)),
+                SELECTION,
+                seed,
+                self.iterations,
+                best_answers=False,
+            ).r_mat
             for seed, program in enumerate(self.programs)
         ]
         return float(np.mean(found))

@@ -105,7 +105,7 @@ def interpolation(job: Job) -> Values:
 
 def _likeness(programs: "list[str] | tuple[str, ...]") -> list[float]:
     """R_mat of each program and the next, in random worlds."""
-    from leaps.embedding.behaviour import r_mat
+    from leaps.experiments.explore import r_mat
     from leaps.karel.world import KAREL, random_worlds
 
     before, after = KAREL.compile(list(programs[:-1])), KAREL.compile(list(programs[1:]))

@@ -173,9 +173,11 @@ def _plain(places: NDArray[np.float32]) -> Any:
 def search_space(config: SolveConfig) -> Space:
     """The space that a search by LEAPS is in: raw latents, as published, or whitened."""
     changes = parse_changes(config.method)
-    space = config.space or get(config.task).domain.space
+    domain = get(config.task).domain
+    space = config.space or domain.space
     assert space is not None
-    return Space.load(space, raw=changes is not None and "whitened" not in changes)
+    raw = changes is not None and "whitened" not in changes
+    return Space.load(space, raw=raw, language=domain.language)
 
 
 def record(

@@ -10,5 +10,7 @@ In reading order:
 - `env`, `registration`: the tasks as Gymnasium environments.
 - `dataset`: random programs and their rollouts, which a program space is learned from.
 - `conformance`: recorded runs of other implementations.
+- `replay`, `studio`: recorded rollouts, drawn worlds and first programs for the studio.
+- `extras`: the features that only Karel has, as its domain offers them.
 - `draw/`: pictures, GIFs.
 """

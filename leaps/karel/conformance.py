@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from leaps.domain import NO_ACTION, Outcome
+from leaps.domain import NO_ACTION, Disagreement, Outcome
 from leaps.dsl.syntax import Program
 from leaps.dsl.text import parse
 from leaps.karel.executor import run
@@ -44,14 +44,6 @@ class Observed:
     outcome: Outcome
     final: World
     value: float | None
-
-
-@dataclass(frozen=True)
-class Disagreement:
-    line: int
-    program: str
-    runner: str
-    what: str
 
 
 def read_records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -141,11 +133,11 @@ def _difference(record: dict[str, Any], halted: bool, seen: Observed) -> str | N
     expected: str = _field(record, "actions", str)
     final = _world(record, "final_")
     if seen.actions != expected:
-        return f"actions: recorded {expected or 'none'}, ours {seen.actions or 'none'}"
+        return f"actions: recorded {expected or 'none'}, found {seen.actions or 'none'}"
     if halted != (seen.outcome == Outcome.HALTED):
-        return f"recorded as {'halted' if halted else 'not halted'}, ours is {seen.outcome.name.lower()}"
+        return f"recorded as {'halted' if halted else 'not halted'}, found {seen.outcome.name.lower()}"
     if seen.final.rows() != final.rows() or seen.final.place != final.place:
-        return f"the final worlds differ; recorded:\n{final}\nours:\n{seen.final}"
+        return f"the final worlds differ; recorded:\n{final}\nfound:\n{seen.final}"
     return None
 
 
@@ -157,12 +149,12 @@ def _check_task(record: dict[str, Any], program: Program, start: World, runner: 
     seen = RUNNERS[runner](program, task.prepare(start), MOST_ACTIONS, task)
     assert seen.value is not None
     if abs(seen.value - expected) > TOLERANCE:
-        return f"{task.name}: recorded return {expected:.6f}, ours {seen.value:.6f}"
+        return f"{task.name}: recorded return {expected:.6f}, found {seen.value:.6f}"
     return None
 
 
 def conform(file: Path) -> tuple[int, list[Disagreement]]:
-    """Check every record of a file with both runners: how many there are, and what disagrees."""
+    """Check every record of a file with both runners; return the number of records and the disagreements."""
     count = 0
     disagreements = []
     for line, record in read_records(file):

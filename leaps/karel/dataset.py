@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,19 @@ from safetensors.numpy import load_file, save
 from leaps import __version__
 from leaps.base.files import write_atomically
 from leaps.base.jit import address_of, jit
+from leaps.base.splits import bounds, split
 from leaps.base.tensors import check_vocabulary, metadata, read_about
 from leaps.compiled.kernels import Hooks
 from leaps.domain import NO_ACTION, Outcome, Rollouts
-from leaps.dsl.language import Kind
-from leaps.dsl.sample import sample_programs
-from leaps.karel.executor import no_task, run
+from leaps.dsl.language import Kind, Language
+from leaps.dsl.sample import different_programs, take_programs
+from leaps.karel.executor import no_task, replay, run
+from leaps.karel.observe import PLANES, planes
 from leaps.karel.physics import FAILED, REACT_TYPE
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, WALL, World, Worlds, random_worlds
 
 DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"
 SIZE = (8, 8)
-SPLITS = ("train", "validation", "test")
 CHUNK = 64  # programs that share a pool of worlds to choose from
 KEPT = ("clean", "complete", "every")
 
@@ -74,7 +74,7 @@ class DataConfig:
     @property
     def bounds(self) -> tuple[int, int]:
         """Where the training and the validation programs end."""
-        return self.programs * 70 // 100, self.programs * 85 // 100
+        return bounds(self.programs)
 
 
 @dataclass(frozen=True)
@@ -141,11 +141,41 @@ class Dataset:
 
     def split(self, name: str) -> NDArray[np.int64]:
         """The programs of a split, by number."""
-        train, validation = self.config.bounds
-        bounds = {"train": (0, train), "validation": (train, validation), "test": (validation, self.count)}
-        if name not in bounds:
-            raise ValueError(f"expected one of {', '.join(SPLITS)}, found {name!r}")
-        return np.arange(*bounds[name])
+        return split(name, self.config.programs)
+
+    # What a training asks of it, see `leaps.embedding.dataset.Data`.
+
+    @property
+    def language(self) -> Language:
+        return LANGUAGE
+
+    @property
+    def observation(self) -> tuple[int, ...]:
+        """Height, width and planes of the grid that π observes."""
+        return *SIZE, PLANES
+
+    @property
+    def rollouts(self) -> int:
+        return self.config.rollouts
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return asdict(self.config)
+
+    def run(self, tokens: NDArray[np.uint8], programs: NDArray[np.integer]) -> Rollouts:
+        """Run other programs [n, length], each in the worlds of one of these [n]."""
+        worlds, horizon = self.worlds(programs), self.config.horizon
+        return run(KAREL.compile(tokens), worlds, horizon, own_worlds=True, want_actions=True)
+
+    def observe(self, programs: NDArray[np.integer]) -> NDArray[np.uint8]:
+        """[states, bytes] the grids that the rollouts of some programs pass, as bits."""
+        traces = self.traces(programs)
+        assert traces.actions is not None
+        steps = traces.steps.reshape(-1, 1)
+        states = replay(self.worlds(programs), traces.actions.reshape(len(steps), -1))
+        passed = np.arange(self.config.horizon + 1) <= steps
+        grids = planes(states.take(np.flatnonzero(passed)))
+        return np.packbits(grids.reshape(len(grids), -1), axis=1)
 
     def summary(self) -> dict[str, Any]:
         """What there is to say about it, for people."""
@@ -178,6 +208,11 @@ class Dataset:
                 f"{folder} holds no data set: {DATA_FILE} is missing; make one with `leaps data`"
             )
         about = read_about(file)
+        if isinstance(about.get("config"), dict) and "task" in about["config"]:
+            raise ValueError(
+                f"{folder} holds a data set of the task {about['config']['task']}; expected one of "
+                "Karel's random worlds, made by `leaps data` without --task"
+            )
         check_vocabulary(file, about, LANGUAGE.tokens)
         try:
             arrays = load_file(file)
@@ -190,38 +225,45 @@ class Dataset:
 
 
 def _different_programs(config: DataConfig) -> Iterator[bytes]:
-    """Draw different programs without end, as bytes, in the order drawn."""
-    found: set[bytes] = set()
-    first = barren = 0
-    while True:
-        before = len(found)
-        batch = sample_programs(
-            LANGUAGE, PROGRAMS, config.programs, config.seed, config.max_length, first=first
-        )
-        for row in batch:
-            program = row.tobytes()
-            if program not in found:
-                found.add(program)
-                yield program
-        first += config.programs
-        barren = barren + 1 if len(found) == before else 0
-        if barren == 100:
-            raise ValueError(
-                f"there are hardly more than {before} programs of at most {config.max_length} tokens; "
-                f"{config.programs} can't all be different"
-            )
-
-
-def _take(programs: Iterator[bytes], count: int) -> NDArray[np.uint8]:
-    """[count, length] the next programs."""
-    return np.frombuffer(b"".join(islice(programs, count)), np.uint8).reshape(count, -1)
+    return different_programs(LANGUAGE, PROGRAMS, config.programs, config.seed, config.max_length)
 
 
 def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
     """The programs of a data set, in the order drawn."""
     if config.keep != "every":  # which programs are kept is known only after running them
         return make_dataset(config).tokens
-    return _take(_different_programs(config), config.programs)
+    return take_programs(_different_programs(config), config.programs)
+
+
+WALL_DENSITY = 0.25
+"""of the worlds of a reconstruction test, as in the authors' code; the data set has 0.1"""
+WORLDS = 10
+POOL = 10
+"""worlds drawn for each that is chosen"""
+HORIZON = 100
+"""actions that a program's behaviour is judged by, as in the paper's data"""
+
+
+def worlds_for(program: str, seed: int, count: int = WORLDS) -> Worlds:
+    """Random worlds in which the program ends by itself and that together take all its branches.
+
+    Where too few of those drawn are so, the others come last. In worlds where the program is cut off, hardly
+    any other program is like it.
+    """
+    pool = random_worlds(count * POOL, seed, wall_density=WALL_DENSITY)
+    compiled = KAREL.compile(LANGUAGE.batch([KAREL.read(program)]), branches=True)
+    rollouts = run(compiled, pool, HORIZON)
+    assert rollouts.covered is not None
+    halted = rollouts.outcome[0] == Outcome.HALTED
+    order = np.argsort(~halted, kind="stable")
+    chosen = np.empty(count, np.int64)
+    choose_worlds(np.where(halted, rollouts.covered[0], np.uint64(0))[order], chosen)
+    return pool.take(order[chosen])
+
+
+def in_worlds(worlds: Worlds) -> Callable[[NDArray[np.uint8]], Rollouts]:
+    """Return a function that runs programs [n, length] in these worlds and keeps their actions."""
+    return lambda tokens: run(KAREL.compile(tokens), worlds, HORIZON, want_actions=True)
 
 
 @jit
@@ -325,7 +367,7 @@ def make_dataset(config: DataConfig, progress: Callable[[int], object] = int) ->
     parts: dict[str, list[NDArray[Any]]] = {}
     further = random_worlds(config.more, config.seed, SIZE, first=config.programs * config.pool)
     while count < config.programs:
-        some = _take(programs, min(CHUNK, config.programs - count))
+        some = take_programs(programs, min(CHUNK, config.programs - count))
         conditions = np.isin(LANGUAGE.kinds[some], CONDITIONS).sum(axis=1)
         wanted = (np.uint64(1) << (2 * conditions).astype(np.uint64)) - np.uint64(1)
         pool = random_worlds(config.pool, config.seed, SIZE, first=first * config.pool)

@@ -23,7 +23,7 @@ LANGUAGE = Language(
 )
 PROGRAMS = ProgramDistribution(actions=(0.5, 0.15, 0.15, 0.1, 0.1), perceptions=(0.5, 0.15, 0.15, 0.1, 0.1))
 """the paper's random programs"""
-KAREL = Domain("karel", LANGUAGE, PROGRAMS, space="leaps")
+KAREL = Domain("karel", LANGUAGE, PROGRAMS, space="leaps", compiled=True, extras_module="leaps.karel.extras")
 
 MOVE, TURN_RIGHT, TURN_LEFT, PICK_MARKER, PUT_MARKER = range(5)
 

@@ -23,7 +23,8 @@ class SolveConfig:
     """evaluations; the method's own if not given"""
     size: Size | None = None
     space: str | None = None
-    """a program space for searches that need one; the domain's own if not given"""
+    """a program space of the task's language; the domain's own if not given. A task with numeric perceptions
+    keeps the space's constants"""
     max_length: int = 45
     """tokens of the longest program"""
     worlds: int | None = None

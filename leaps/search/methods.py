@@ -38,7 +38,7 @@ class Setting:
     task: str
     """or the one that it is a variant of"""
     space: str | None
-    """a shipped variant, or a path to weights; None: there is no space"""
+    """a shipped variant, or a path to weights of the domain's language; None: there is no space"""
     seed: int
     max_length: int
     """tokens of the longest program"""
@@ -78,13 +78,11 @@ def _space_of(setting: Setting, raw: bool = False) -> "Space":
     if setting.space is None:
         raise ValueError(
             f"this search looks among the points of a program space, and {setting.domain.name} has none; "
-            "expected ladder or hc"
+            "expected ladder or hc, or a space learned by `leaps train --task`"
         )
-    if setting.domain.space is None:
-        raise ValueError(f"{setting.domain.name} has no program space; found {setting.space!r}")
     from leaps.embedding.space import Space  # imports torch, which those who only read METHODS do without
 
-    return Space.load(setting.space, raw=raw)
+    return Space.load(setting.space, raw=raw, language=setting.domain.language)
 
 
 def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:

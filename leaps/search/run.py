@@ -61,6 +61,10 @@ class Run:
         self.task: Task = task or get(config.task)
         if config.origin is not None:
             self.task = self.task.fitting(words_of(config.origin))
+        self.in_space = config.space is not None and config.origin is None
+        """whether the language is that of a space: a task's words are fitted to it, and none is exchanged"""
+        if self.in_space:
+            self.task = self._fitted(config.space)
         self.domain = self.task.domain
         self.config = config if config.space else replace(config, space=self.domain.space)
         self.method: Method = get_method(config.method)
@@ -107,6 +111,17 @@ class Run:
         self.seconds_before = 0.0
         """of a search that was interrupted, and goes on as this one"""
 
+    def _fitted(self, space: str | None) -> Task:
+        """Return the task in the language of a space."""
+        from leaps.embedding.space import find_weights  # imports torch
+        from leaps.embedding.weights import check_language, language_of
+
+        assert space is not None
+        file = find_weights(space)
+        task = self.task.fitting(language_of(file).perceptions)
+        check_language(file, task.domain.language)
+        return task
+
     @property
     def finished(self) -> bool:
         return self.solved or self.search.finished or self.objective.evaluations >= self.budget
@@ -126,7 +141,7 @@ class Run:
         self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
         if self.method.redraw_every and self.round and self.round % self.method.redraw_every == 0:
             self._redraw()
-        if self.asked >= self.next_refinement:
+        if self.asked >= self.next_refinement and not self.in_space:
             self._refine()
         asked = self.search.ask()
         left = self.budget - self.objective.evaluations

@@ -1,4 +1,4 @@
-"""What may be written at the cursor: the tokens that the decoder's own mask allows there."""
+"""Completion: the tokens that the syntax mask allows at the cursor."""
 
 import re
 from typing import Any
@@ -17,7 +17,7 @@ _NAMED = {Kind.ACTION: "action", Kind.PERCEPTION: "perception", Kind.COUNT: "cou
 
 
 def kinds_of(language: Language) -> dict[str, str]:
-    """The tokens of a language, each with its kind as the page names it: for colours and completion."""
+    """Return the tokens of a language, each with its kind for colours and completion."""
     return {
         token: _NAMED.get(Kind(kind), "bracket" if token[-1] in "()" else "keyword")
         for token, kind in zip(language.tokens, language.kinds.tolist(), strict=True)
@@ -26,7 +26,7 @@ def kinds_of(language: Language) -> dict[str, str]:
 
 
 def allowed_after(tokens: list[str], language: Language) -> list[str]:
-    """The tokens that may follow; none after a complete program, or after what does not begin one."""
+    """List the tokens that may follow; none after a complete program or an error."""
     mask = SyntaxMask(language, batch=1, max_length=TOKENS)
     try:
         for identity in language.encode(tokens):
@@ -37,7 +37,7 @@ def allowed_after(tokens: list[str], language: Language) -> list[str]:
 
 
 def complete(source: Source, cursor: int, language: Language) -> dict[str, Any]:
-    """List the tokens that the word at the cursor (in UTF-16 units) may be, and say where it begins."""
+    """List the tokens that fit the word at the cursor (in UTF-16 units), and the start of that word."""
     if cursor > source.units:
         raise RequestError(f"cursor: expected 0 to {source.units}, found {cursor}")
     here = source.character(cursor)

@@ -1,8 +1,8 @@
-"""Who may ask: hosts, other sites, tokens; and the headers that every answer carries.
+"""Host, origin and token checks, and the security headers of every answer.
 
-A page of somebody else, open in the same browser, must not be able to use a studio on this machine. It could
-send requests here (refused by what the browser says of where they come from), or give its own host name this
-machine's address (refused by the name).
+Another site's page in the same browser must not use a studio on this machine. It could send requests here,
+which are refused by their origin. Or it could point its own host name at this machine (DNS rebinding), which
+is refused by the host name.
 """
 
 import ipaddress
@@ -38,7 +38,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_everywhere(host: str) -> bool:
-    """Whether a host stands for all of the machine's names."""
+    """Whether a host means all addresses of the machine."""
     try:
         return ipaddress.ip_address(host).is_unspecified
     except ValueError:
@@ -46,17 +46,17 @@ def is_everywhere(host: str) -> bool:
 
 
 def new_token(host: str) -> str | None:
-    """Make a token for a host that others can reach."""
+    """Make a token for a host that other machines can reach."""
     return None if is_loopback(host) else secrets.token_urlsafe(24)
 
 
 def in_address(host: str) -> str:
-    """A host as it is written in an address."""
+    """Write a host as in a URL."""
     return f"[{host}]" if ":" in host else host
 
 
 def without_port(host: str) -> str:
-    """The name in a Host header.
+    """Return the name in a Host header.
 
     >>> without_port("[::1]:8000"), without_port("localhost:80"), without_port("localhost")
     ('[::1]', 'localhost', 'localhost')
@@ -66,11 +66,11 @@ def without_port(host: str) -> str:
 
 
 class Guard:
-    """Stand in front of an application."""
+    """Middleware that checks every request before the application."""
 
     def __init__(self, app: ASGIApp, host: str, token: str | None) -> None:
         self.app, self.token = app, token
-        # With a token nobody else gets in, whatever name they use.
+        # With a token the host name need not be checked.
         self.hosts = None if token and is_everywhere(host) else {*LOCAL, in_address(host).lower()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -92,7 +92,7 @@ class Guard:
             await self.app(scope, receive, send_guarded)
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
-        """Say why a request is not answered, if it isn't."""
+        """Return status and reason if a request is refused."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self.hosts is not None and without_port(host) not in self.hosts:
@@ -105,7 +105,7 @@ class Guard:
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
             return 403, "requests from pages of other sites are not answered"
         if self.token is not None and not self.knows(scope, headers):
-            return 401, "expected the token that is part of the address which the studio printed"
+            return 401, "expected the token in the address that the studio printed"
         return None
 
     def knows(self, scope: Scope, headers: Headers) -> bool:

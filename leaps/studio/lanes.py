@@ -1,7 +1,7 @@
-"""Threads for what takes time, in two lanes: what is costly waits in a queue of its own, the rest goes past.
+"""Threads for requests, in two lanes: costly requests wait in their own queue, and cheap ones pass them.
 
-Compiled code lets other threads run, so a few threads keep all cores busy. A request uses one of them: many
-requests share the cores better than threads of one request do.
+Compiled code lets other threads run, so a few threads keep all cores busy. Each request uses one thread: many
+requests use the cores better than many threads of one request.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ from leaps.studio.requests import RequestError
 CHEAP = 1_000_000
 """steps that take a few milliseconds: 100 worlds of any task at its own size are fewer"""
 PAUSE = 0.04
-"""seconds that something costly waits at most, between two of its parts, for what is cheap"""
+"""maximum number of seconds that a costly request waits for cheap ones between two of its parts"""
 WAITING = 200
-"""requests that may wait in a lane"""
+"""maximum number of requests that wait in a lane"""
 
 STOPPING = "the server is stopping"
 T = TypeVar("T")
 
 
 class Lane:
-    """Some threads, and a queue that is not too long."""
+    """Threads with a bounded queue."""
 
     def __init__(self, name: str, threads: int, waiting: int = WAITING) -> None:
         self.most = threads + waiting
@@ -35,7 +35,7 @@ class Lane:
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix=f"studio-{name}")
 
     async def run(self, work: Callable[[], T]) -> T:
-        """Do it in a thread of the lane, or say that there is too much to do."""
+        """Run the work in a thread of the lane; raise an error if its queue is full."""
         if self.closed:
             raise RequestError(STOPPING, 503)
         if self.inside >= self.most:
@@ -48,7 +48,7 @@ class Lane:
                 loop.call_soon_threadsafe(self._leave)
 
         future = self.pool.submit(_alone, work)
-        # What was begun can't be stopped, so it counts until it is done, whoever still waits for it.
+        # Running work can't be stopped, so it counts until it is done, even if no client waits for it.
         future.add_done_callback(leave)
         try:
             return await asyncio.wrap_future(future)
@@ -61,7 +61,7 @@ class Lane:
         self.inside -= 1
 
     def close(self) -> None:
-        """Begin nothing more; those who wait are told."""
+        """Start no more work, and refuse what waits."""
         self.closed = True
         self.pool.shutdown(wait=False, cancel_futures=True)
 
@@ -72,18 +72,18 @@ def _alone(work: Callable[[], T]) -> T:
 
 
 class Lanes:
-    """One lane for each of the two kinds."""
+    """A lane for cheap and one for costly work."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.cheap = Lane("cheap", threads or max(2, parallel.available_cores()))
         self.costly = Lane("costly", 1, waiting=20)
 
     async def run(self, work: Callable[[], T], cost: int = 0) -> T:
-        """Do it in the lane for what may cost so many steps."""
+        """Run the work in the lane for this cost, in compiled steps."""
         return await (self.cheap if cost <= CHEAP else self.costly).run(work)
 
     def give_way(self) -> None:
-        """Between two parts of something costly: let those go first who won't take long, but not for ever."""
+        """Between two parts of costly work, wait for cheap requests, up to PAUSE."""
         latest = time.monotonic() + PAUSE
         while self.cheap.inside and time.monotonic() < latest:
             time.sleep(PAUSE / 20)

@@ -1,4 +1,4 @@
-"""The program space of Karel as a map: training programs, places of other programs, walks between two."""
+"""The program space as a map: training programs, places of other programs, walks between two."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.dsl.syntax import Program
-from leaps.dsl.text import parse, to_indented, to_line
+from leaps.dsl.text import to_indented, to_line
 from leaps.embedding.space import Space
-from leaps.experiments.explore import Plane
+from leaps.experiments.explore import Plane, line_between, training_programs
 from leaps.experiments.trajectory import spread
-from leaps.karel.dataset import DataConfig, unique_programs
-from leaps.karel.world import LANGUAGE
+from leaps.tasks import default_domain
 
 POINTS = 2000
 """training programs on the map"""
@@ -31,9 +30,8 @@ class LatentMap:
 
     @staticmethod
     def of(space: Space, count: int = POINTS) -> "LatentMap":
-        """Lay out a map of a space with programs that it was trained on."""
-        config = DataConfig(**space.about["data"])
-        training = unique_programs(config)[: config.bounds[0]]
+        """Lay out a map of a space with some of its training programs."""
+        training = training_programs(space)
         programs = training[spread(len(training), count)]
         latents = space.latent(space.encode(programs))
         plane = Plane.through(latents)
@@ -41,7 +39,7 @@ class LatentMap:
 
     @cached_property
     def answer(self) -> dict[str, Any]:
-        """All of the map."""
+        """The whole map as JSON."""
         rows = zip(plain(self.places), self.programs, strict=True)
         return {
             "points": [[*place, self.space.text(tokens)] for place, tokens in rows],
@@ -49,24 +47,23 @@ class LatentMap:
         }
 
     def place(self, programs: list[Program]) -> dict[str, Any]:
-        """Say where programs are on the map."""
+        """Compute the places of programs on the map."""
         points = self.space.encode([to_line(program) for program in programs])
         return {"points": plain(self.plane.place(self.space.latent(points)))}
 
     def walk(self, start: Program, end: Program, steps: int) -> dict[str, Any]:
-        """Decode points on the line between two programs: so many between them, and the two ends."""
-        first, last = self.space.encode([to_line(start), to_line(end)])
-        shares = np.linspace(0, 1, steps + 2)
-        points = first + shares.astype(np.float32)[:, None] * (last - first)
-        decoded = [self.space.text(tokens) for tokens in self.space.decode(points)]
+        """Decode this many points on the line between two programs, and the two ends."""
+        domain = default_domain()
+        points = line_between(self.space, to_line(start), to_line(end), steps)
+        decoded = [domain.parse(self.space.text(tokens)) for tokens in self.space.decode(points)]
         return {
-            "programs": [to_indented(parse(text, LANGUAGE)) for text in decoded],
+            "programs": [to_indented(program) for program in decoded],
             "points": plain(self.plane.place(self.space.latent(points))),
-            "shares": shares.round(DIGITS).tolist(),
+            "shares": np.linspace(0, 1, steps + 2).round(DIGITS).tolist(),
         }
 
 
 def plain(places: NDArray[np.float32]) -> list[list[float]]:
-    """Places as plain numbers, no finer than a picture shows."""
+    """Round places to the precision of a picture, as plain numbers."""
     rounded: list[list[float]] = places.astype(np.float64).round(DIGITS).tolist()
     return rounded

@@ -1,4 +1,4 @@
-"""The tasks that the page lists, and the description of each: its language, its sizes, its pictures."""
+"""Describe tasks to the page: language, sizes, units, first program."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -7,32 +7,35 @@ from typing import Any
 from leaps.domain import Task
 from leaps.dsl.language import Language
 from leaps.dsl.syntax import If, IfElse, Program, While, tokens_of, walk
-from leaps.karel.tasks import HARD, PAPER_TASKS, KarelTask
 from leaps.studio.completion import kinds_of
 from leaps.studio.programs import start_of, title_of
 from leaps.studio.requests import METHODS, methods_for
+from leaps.tasks import featured
 
-OFFERED = {**PAPER_TASKS, **HARD}
-"""the tasks of Karel that are always listed; any other is listed if the studio is opened with it"""
 STEP_COST = 500
-"""steps of Karel, which are compiled, that take as long as one step of an environment"""
+"""compiled steps that take as long as one step of an environment in Python"""
+
+
+def offered() -> dict[str, Task]:
+    """Return the tasks that are always listed; another is listed if the studio is opened with it."""
+    return {name: task for tasks in featured().values() for name, task in tasks.items()}
 
 
 def step_cost(task: Task) -> int:
-    """What a step costs, in steps of Karel."""
-    return 1 if isinstance(task, KarelTask) else STEP_COST
+    """Return the cost of a step, in compiled steps."""
+    return 1 if task.domain.compiled else STEP_COST
 
 
 def privileged_names(task: Task) -> set[str]:
-    """The perceptions that look into the environment, with their opposites; most tasks have none."""
+    """Return the privileged perceptions of a task, with their opposites; most tasks have none."""
     language = task.domain.language
-    hidden = set(getattr(task, "privileged", ()))
+    hidden = set(task.domain.privileged)
     senses = zip(language.perceptions, language.sense_of.tolist(), strict=True)
     return {name for name, sense in senses if language.senses[sense] in hidden}
 
 
 def privileged_of(task: Task, program: Program) -> list[str]:
-    """The privileged perceptions that a program uses, in the language's order."""
+    """List the privileged perceptions that a program uses, in the language's order."""
     hidden = privileged_names(task)
     asked = {one.condition.perception for one in walk(program) if isinstance(one, While | If | IfElse)}
     return [name for name in task.domain.language.perceptions if name in hidden & asked]
@@ -41,7 +44,7 @@ def privileged_of(task: Task, program: Program) -> list[str]:
 def describe_tasks(tasks: Mapping[str, Task], own: Mapping[str, Task]) -> dict[str, Any]:
     """Describe the tasks that the page lists, and their languages.
 
-    tasks: those that ship. own: those that the command line named.
+    tasks: tasks of the package. own: user tasks from the command line.
     """
     languages: list[Language] = []
 
@@ -60,8 +63,7 @@ def describe_tasks(tasks: Mapping[str, Task], own: Mapping[str, Task]) -> dict[s
 
 
 def describe_task(name: str, task: Task, group: str, language: int) -> dict[str, Any]:
-    """Describe one task. language: its place in the list of languages."""
-    karel = isinstance(task, KarelTask)
+    """Describe one task. language: its index in the list of languages."""
     size = task.check_size(None)
     grid = isinstance(size, tuple)
     return {
@@ -77,7 +79,7 @@ def describe_task(name: str, task: Task, group: str, language: int) -> dict[str,
         "horizon": task.horizon(),
         "best": task.best if math.isfinite(task.best) else None,
         "unit": "world" if grid else "episode",
-        "drawn": karel,
+        "drawn": task.domain.extras.studio is not None,
         "mapped": task.domain.space is not None,
         "episodes": 100 if step_cost(task) == 1 else 20,
         "search": {"budget": 50_000, "worlds": None}
@@ -99,20 +101,21 @@ def describe_language(language: Language) -> dict[str, Any]:
 
 
 def group_of(name: str, task: Task) -> str:
-    """The heading that a task that ships is listed under."""
-    if not isinstance(task, KarelTask):
-        return "Environments"
-    return "Tasks of the paper" if name in PAPER_TASKS else "Harder tasks" if name in HARD else "Other tasks"
+    """Return the heading that a task of the package is listed under."""
+    for heading, tasks in featured().items():
+        if name in tasks:
+            return heading
+    return "Other tasks" if task.domain.compiled else "Environments"
 
 
 def kinds_beyond(language: Language, program: Program, base: Language) -> dict[str, str]:
-    """The words of a program that are not in the language as the page knows it, each with its kind."""
+    """Return the words of a program that are not in the base language, each with its kind."""
     kinds = kinds_of(language)
     return {word: kinds[word] for word in tokens_of(program) if word not in base.ids}
 
 
 def summary_of(task: Task) -> str:
-    """What is to be done, in a sentence; or what the task has, if it doesn't say."""
+    """Return the task's summary, or a sentence about its language."""
     if summary := getattr(task, "summary", ""):
         return str(summary)
     language = task.domain.language

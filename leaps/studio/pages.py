@@ -1,4 +1,4 @@
-"""The files of the page: served by Starlette, compressed, with the caching that suits their names."""
+"""Serve the files of the page, compressed, with cache headers."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ and start <code>leaps studio</code> again.</p></body></html>
 
 
 class Files(StaticFiles):
-    """Files of a folder. The names of assets hold a hash of their contents, so they can be kept for ever."""
+    """Files of a folder. Names of assets contain a hash of their contents, so they are cached for ever."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         if scope["path"].endswith("/") and path != ".":

@@ -1,7 +1,7 @@
-"""Requests: read them, check them against their bounds, and say what was expected and what was found.
+"""Read requests, and check every field against its bounds; errors name what was expected and found.
 
-Requests come from strangers. What leaves this module is safe to compute with: compiled code indexes worlds
-without bounds checks, so a world that a task was not made for must not get past it.
+Requests are not trusted. Compiled code indexes worlds without bounds checks, so a world that a task was not
+made for must be rejected here or by the domain.
 """
 
 import json
@@ -16,24 +16,22 @@ from leaps.base.user_code import what_is_wrong
 from leaps.domain import LIMIT, SHARE, Size, Task
 from leaps.dsl.language import Language
 from leaps.dsl.text import words
-from leaps.karel.tasks import KarelTask
-from leaps.karel.world import LANGUAGE, World
-from leaps.tasks import full_name, named, shipped
+from leaps.tasks import default_domain, full_name, named, shipped
 
 BODY = 64 * 1024
-"""bytes of the longest request"""
+"""maximum number of bytes of a request"""
 CHARACTERS, TOKENS = 4000, 400
-"""of the longest program"""
+"""maximum of a program"""
 SIDE = 100
-"""cells along a side of the largest world"""
+"""maximum number of cells along a side of a world"""
 ACTIONS = 10 * SIDE * SIDE
-"""of a rollout: what a task of Karel allows in the largest world"""
+"""maximum of a rollout: ten per cell of the largest world"""
 EPISODES = 1000
 SEEDS = 2**31
 WORLDS = 1_000_000
-"""numbered worlds of a seed that can be asked for"""
+"""number of worlds of a seed that can be requested"""
 NAME = 64
-"""characters of the longest name of a task, or of a variant"""
+"""maximum number of characters in the name of a task or a variant"""
 METHODS = {
     "ladder": "Ladder (the default)",
     "leaps+": "LEAPS+ (the paper's, improved)",
@@ -43,21 +41,21 @@ METHODS = {
     "random-64": "Random, 64 programs",
 }
 WITHOUT_SPACE = ("ladder", "hc")
-"""methods for domains that have no learned program space"""
+"""methods for domains without a learned program space"""
 MOST_WORLDS = 256
-"""on which a search scores each program"""
+"""maximum number of worlds on which a search scores each program"""
 BUDGET = 1_000_000
-"""evaluations of the longest search"""
+"""maximum number of evaluations of a search"""
 ALSO = 4
-"""other sizes or variants at which its program may have to hold"""
+"""maximum number of other sizes or variants at which its program must work"""
 PICTURES = 24
-"""of an environment, in one request"""
+"""maximum number of pictures of an environment in one request"""
 PLACED, SHOWN_AT_ONCE, WALK = 16, 6, 21
-"""programs placed on the map, rollouts shown, and programs decoded on a walk, in one request"""
+"""maximum numbers of programs placed on the map, of rollouts, and of programs on a walk, in one request"""
 
 
 class RequestError(ValueError):
-    """A request that can't be answered as it is."""
+    """A request that is wrong, with its HTTP status."""
 
     def __init__(self, message: str, status: int = 422) -> None:
         super().__init__(message)
@@ -82,11 +80,11 @@ def read_json(body: bytes, own: Mapping[str, str] | None = None) -> "Fields":
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of a request. null is as good as absent."""
+    """The fields of a request. null means absent."""
 
     values: Mapping[str, Any]
     own: Mapping[str, str] = field(default_factory=dict)
-    """tasks of one's own that may be asked for, and where they are"""
+    """names of the user tasks that may be requested, and their locations"""
 
     def has(self, name: str) -> bool:
         return self.values.get(name) is not None
@@ -104,7 +102,7 @@ class Fields:
         return _integer(value, name, least, most)
 
     def items(self, name: str, most: int) -> list[Any]:
-        """A list of one to `most` things."""
+        """Read a list of 1 to `most` items."""
         value = self.values.get(name)
         if not isinstance(value, list) or not 1 <= len(value) <= most:
             found = f"{len(value)} of them" if isinstance(value, list) else reprlib.repr(value)
@@ -125,35 +123,36 @@ class Fields:
         return find_task(self.text("task"), self.own)
 
     def task_for(self, *programs: str) -> Task:
-        """The task that is asked for, with the words of these programs in its language."""
+        """Return the requested task, with the words of these programs in its language."""
         return with_words(self.task(), *programs)
 
     def language(self, *programs: str) -> Language:
-        """Return the language of the task; Karel's if no task is given."""
-        return self.task_for(*programs).domain.language if self.has("task") else LANGUAGE
+        """Return the language of the task; the default domain's if no task is given."""
+        domain = self.task_for(*programs).domain if self.has("task") else default_domain()
+        return domain.language
 
     def full_task_name(self) -> str:
-        """The task's name as another process can call it, which imports the file of one's own itself."""
+        """Return the task's name for another process, with the file of a user task."""
         self.task()
         with self.telling_mistakes():
             return full_name(self.text("task"), self.own)
 
     @contextmanager
     def telling_mistakes(self) -> Iterator[None]:
-        """Report what a task of one's own gets wrong to the page; any other error is the server's mistake."""
+        """Turn errors of a user task into request errors; any other error is a bug of the server."""
         try:
             yield
         except RequestError:
             raise
         except Exception as error:
             name = self.values.get("task")
-            said = mistake(error, name, self.own) if isinstance(name, str) else None
-            if said is None:
+            message = mistake(error, name, self.own) if isinstance(name, str) else None
+            if message is None:
                 raise
-            raise RequestError(f"task: {said}") from error
+            raise RequestError(f"task: {message}") from error
 
     def size(self, task: Task) -> Size:
-        """The size or variant asked for, or the task's own."""
+        """Return the requested size or variant, or the task's own."""
         if not self.has("size"):
             return task.check_size(None)
         value = self.values["size"]
@@ -165,8 +164,8 @@ class Fields:
             )
         return fitting(task, _sides(*value))
 
-    def world(self) -> World:
-        """A world drawn by hand."""
+    def drawing(self) -> tuple[list[str], tuple[int, int, int]]:
+        """Read a drawing of a world: its rows, and the agent's row, column and heading."""
         value = self.values.get("world")
         if not isinstance(value, dict):
             raise RequestError(f"world: expected rows and karel, found {reprlib.repr(value)}")
@@ -174,14 +173,11 @@ class Fields:
         rows = fields.texts("rows", SIDE)
         if (longest := max(map(len, rows))) > SIDE:
             raise RequestError(f"world: expected at most {SIDE} cells a row, found {longest}")
-        karel = fields.items("karel", 3)
-        if len(karel) != 3:
-            raise RequestError(f"karel: expected row, column and heading, found {reprlib.repr(karel)}")
-        row, column = (_integer(karel[i], "karel", 0, SIDE - 1) for i in range(2))
-        try:
-            return World.of(rows, row, column, _integer(karel[2], "heading", 0, 3))
-        except ValueError as error:
-            raise RequestError(f"world: {error}") from None
+        pose = fields.items("karel", 3)
+        if len(pose) != 3:
+            raise RequestError(f"karel: expected row, column and heading, found {reprlib.repr(pose)}")
+        row, column = (_integer(pose[i], "karel", 0, SIDE - 1) for i in range(2))
+        return rows, (row, column, _integer(pose[2], "heading", 0, 3))
 
 
 def _integer(value: Any, name: str, least: int, most: int) -> int:
@@ -193,9 +189,9 @@ def _integer(value: Any, name: str, least: int, most: int) -> int:
 
 
 def find_task(name: str, own: Mapping[str, str] | None = None) -> Task:
-    """Find one of the tasks that ship, or of one's own that may be asked for.
+    """Find a task of the package, or a user task that may be requested.
 
-    (Not by `get`, which would import whatever file the name points to.)
+    Not with `get`, which would import any file that the name points to.
     """
     if len(name) > NAME:
         raise RequestError(f"task: expected a name of at most {NAME} characters, found {len(name)}")
@@ -211,17 +207,18 @@ def find_task(name: str, own: Mapping[str, str] | None = None) -> Task:
     except RequestError:
         raise
     except Exception as error:
-        said = str(error) if isinstance(error, ValueError | OSError) else mistake(error, name, own or {})
-        if said is None:
+        known = isinstance(error, ValueError | OSError)
+        message = str(error) if known else mistake(error, name, own or {})
+        if message is None:
             raise
-        raise RequestError(f"task: {said}") from None
+        raise RequestError(f"task: {message}") from None
     return task
 
 
 def with_words(task: Task, *programs: str) -> Task:
-    """The task whose language has the words of these programs, where a task's language can have others.
+    """Return the task with the words of these programs in its language.
 
-    In tasks that compare numbers with constants, each program brings its own constants.
+    In tasks that compare numbers with constants, each program has its own constants.
     """
     fitting = getattr(task, "fitting", None)
     if fitting is None:
@@ -234,26 +231,26 @@ def with_words(task: Task, *programs: str) -> Task:
 
 
 def mistake(error: Exception, name: str, own: Mapping[str, str]) -> str | None:
-    """The message for an error that a task of one's own raised, or an environment; None for other tasks."""
+    """Return the message for an error of a user task or an environment; None for other tasks."""
     plain = re.split(f"[{SHARE}{LIMIT}]", name)[0]
     if plain in own:
         return what_is_wrong(error, own[plain])
     task = shipped().get(plain)
-    if task is None or isinstance(task, KarelTask):
+    if task is None or task.domain.compiled:
         return None
-    # What an environment lacks, such as a package that it draws with.
+    # A library that an environment needs may be missing, for example to draw it.
     foreign = type(error).__module__.startswith("gymnasium")
     return str(error) if foreign or isinstance(error, ValueError | ImportError) else None
 
 
 def check_horizon(task: Task, size: Size, what: str) -> None:
-    """Refuse rollouts that may take too long."""
+    """Raise an error for rollouts that may take too long."""
     if (horizon := task.horizon(size)) > ACTIONS:
         raise RequestError(f"{what}: expected rollouts of at most {ACTIONS:,} actions, found {horizon:,}")
 
 
 def fitting(task: Task, size: Size) -> Size:
-    """Return a size that a task can be played in, or say why it can't."""
+    """Return the size; raise an error if the task can't be played at it."""
     try:
         found = task.check_size(size)
     except ValueError as error:
@@ -262,18 +259,9 @@ def fitting(task: Task, size: Size) -> Size:
     return found
 
 
-def playable(world: World, task: KarelTask, seed: int) -> World:
-    """Make a drawn world playable, or say why the task can't be played there."""
-    fitting(task, world.size)
-    try:
-        return task.prepare(world, seed)
-    except ValueError as error:
-        raise RequestError(f"world: {error}") from None
-
-
 @dataclass(frozen=True)
 class SearchRequest:
-    """What to search for, and how."""
+    """A checked request for a search."""
 
     task: str
     """as `leaps.tasks.get` takes it"""
@@ -283,13 +271,13 @@ class SearchRequest:
     size: Size | None
     also: tuple[Size, ...] = ()
     worlds: int | None = None
-    """on which each program is scored; the method's own number if not given"""
+    """number of worlds on which each program is scored; the method's own if not given"""
     mapped: bool = True
-    """whether the programs have places on the map"""
+    """whether the page shows the programs on the map"""
 
 
 def read_search(query: Mapping[str, str], own: Mapping[str, str] | None = None) -> SearchRequest:
-    """Read the request for a search from the query of an address."""
+    """Read the request for a search from the query of a URL."""
     values: dict[str, Any] = dict(query)
     for name in ("seed", "budget", "worlds"):
         if name in values:
@@ -318,7 +306,7 @@ def read_search(query: Mapping[str, str], own: Mapping[str, str] | None = None) 
 
 
 def methods_for(task: Task) -> list[str]:
-    """List the search methods that a task can be searched with."""
+    """List the search methods that work for a task."""
     return [name for name in METHODS if task.domain.space is not None or name in WITHOUT_SPACE]
 
 

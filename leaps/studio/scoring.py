@@ -1,4 +1,4 @@
-"""How good a program is: its returns in many episodes, and how far it is from another."""
+"""Score a program: its returns in many episodes, and its edit distance from another program."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -16,24 +16,24 @@ from leaps.studio.spans import Reading, read
 from leaps.studio.tracing import OUTCOMES
 
 STEPS = 20_000_000
-"""steps of Karel that one evaluation may cost, were every rollout as long as it may be"""
+"""maximum cost of an evaluation, in compiled steps, if every rollout were as long as allowed"""
 SLOW_STEPS = 1_000_000
-"""the same for tasks that are not compiled, whose evaluations also end after SECONDS"""
+"""maximum number of steps for tasks that are not compiled; their evaluations also end after SECONDS"""
 SECONDS = 30.0
 PART = 1_000_000
-"""cost of a part of an evaluation, in steps of Karel"""
+"""cost of a part of an evaluation, in compiled steps"""
 DEFAULT_EPISODES = 100
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """A program that is to be tried."""
+    """A checked request for an evaluation."""
 
     reading: Reading
     original: Reading | None
     task: Task
     words: dict[str, str]
-    """of the program, each with its kind, beyond those of the task as it is described"""
+    """words of the program that are not in the task's described language, each with its kind"""
     size: Size
     seed: int
     asked: int
@@ -58,22 +58,22 @@ class Scoring:
 
     @property
     def episodes(self) -> int:
-        """As many as were asked for, but no more than the bound on steps allows."""
+        """Number of episodes: as requested, within the bound on steps."""
         steps = STEPS if step_cost(self.task) == 1 else SLOW_STEPS
         return max(1, min(self.asked, steps // self.task.horizon(self.size)))
 
     @property
     def episode_cost(self) -> int:
-        """What an episode costs if it is as long as it may be, in steps of Karel."""
+        """Maximum cost of an episode, in compiled steps."""
         return self.task.horizon(self.size) * step_cost(self.task)
 
     @property
     def cost(self) -> int:
-        """What all of them cost; drawing from a share of the configurations means drawing more often."""
+        """Maximum cost of all episodes; drawing from a fraction of the configurations takes more draws."""
         return int(self.episodes * self.episode_cost / getattr(self.task, "seen_share", 1.0))
 
     def parts(self, give_way: Callable[[], object]) -> Iterator[Evaluation]:
-        """Evaluate in parts that don't take long: an episode is the same whoever is drawn beside it."""
+        """Evaluate in short parts: an episode does not depend on the others."""
         assert self.reading.tree is not None
         compiled = self.task.compile(self.reading.tree)
         most = max(1, PART // self.episode_cost)

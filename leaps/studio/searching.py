@@ -1,4 +1,4 @@
-"""A search in a process of its own, which never outlives the one who watches it."""
+"""Run a search in its own process, which ends when the client disconnects."""
 
 import asyncio
 import json
@@ -34,29 +34,29 @@ NICENESS = 10
 BETWEEN_EVENTS, BETWEEN_PLACINGS = 0.1, 0.5
 """seconds"""
 HEARTBEAT = 5.0
-"""seconds of silence after which something is sent, so that one who has gone is missed"""
+"""seconds of silence after which a comment is sent, to detect a client that has disconnected"""
 LONGEST = 3600.0
-"""seconds that a search may take"""
+"""maximum number of seconds of a search"""
 POPULATION = 64
-"""programs asked about that are shown on the map"""
+"""maximum number of candidates shown on the map"""
 
 Event = tuple[str, dict[str, Any]]
 LAST = ("end", "problem")
-"""the events that nothing follows"""
+"""the events that end a search"""
 
 
 def search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> None:
-    """Search, and tell how it goes. Runs in the process of its own."""
-    with suppress(BrokenPipeError, ConnectionResetError):  # nobody watches any more
+    """Search, and send events. Runs in its own process."""
+    with suppress(BrokenPipeError, ConnectionResetError):  # the client has disconnected
         with suppress(AttributeError, OSError):  # not everywhere
             os.nice(NICENESS)
         try:
             connection.send(("end", _search(connection, request, plane)))
         except Exception as error:
-            said = what_is_wrong(error, request.task)
-            if said is None and not isinstance(error, ValueError):
+            message = what_is_wrong(error, request.task)
+            if message is None and not isinstance(error, ValueError):
                 raise
-            connection.send(("problem", {"error": said or str(error)}))
+            connection.send(("problem", {"error": message or str(error)}))
 
 
 def _search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> dict[str, Any]:
@@ -78,11 +78,11 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
         )
     )
     teller = Teller(plane if request.mapped else None, get(request.task).domain.language)
-    begin = told = time.monotonic()
+    begin = sent = time.monotonic()
     while not run.finished and time.monotonic() - begin < LONGEST:
         step = run.step()
-        if time.monotonic() - told >= BETWEEN_EVENTS or run.finished or step.round == 1:
-            told = time.monotonic()
+        if time.monotonic() - sent >= BETWEEN_EVENTS or run.finished or step.round == 1:
+            sent = time.monotonic()
             connection.send(("step", teller.tell(step, run.domain)))
     connection.send(("judging", {}))  # on unseen worlds, which takes a while where rollouts are slow
     solution = conclude(run, interrupted=not run.finished)
@@ -98,7 +98,7 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
 
 
 class Teller:
-    """Put the steps of a search into plain words and numbers."""
+    """Turn the rounds of a search into JSON."""
 
     def __init__(self, plane: "Plane | None", known: Language) -> None:
         """known: the language as the page knows it."""
@@ -108,14 +108,14 @@ class Teller:
         self.placed = -math.inf
 
     def tell(self, step: "Round", domain: Domain) -> dict[str, Any]:
-        """domain: of the step's programs; a search may exchange words as it goes."""
+        """domain: of the step's programs; a search may change words of the language."""
         program = domain.text(step.program)
-        told = {
+        event = {
             "round": step.round,
             "evaluations": step.evaluations,
             "seconds": round(step.seconds, 3),
             "mean": step.mean,
-            # If all were given up on the way, they count as 0, as they do in the mean.
+            # If all were rejected early, they count as 0, as in the mean.
             "best": step.best if math.isfinite(step.best) else 0.0,
             "best_so_far": step.best_so_far if math.isfinite(step.best_so_far) else 0.0,
             "worlds": step.worlds,
@@ -123,11 +123,11 @@ class Teller:
         }
         if program != self.program:
             self.program = program
-            told |= self.program_of(domain, program)
-        return told
+            event |= self.program_of(domain, program)
+        return event
 
     def program_of(self, domain: Domain, line: str) -> dict[str, Any]:
-        """A program as people read it, and the kinds of its words that the page doesn't know."""
+        """Return an indented program, and the kinds of its words that the page doesn't know."""
         program = domain.parse(line)
         return {
             "program": to_indented(program),
@@ -135,7 +135,7 @@ class Teller:
         }
 
     def place(self, step: "Round") -> list[list[float]]:
-        """Where the programs asked about are on the map: now, or a moment ago."""
+        """Return the candidates' places on the map, at most BETWEEN_PLACINGS seconds old."""
         from leaps.embedding.space import Space
         from leaps.search.search import InSpace
         from leaps.studio.mapping import plain
@@ -153,27 +153,26 @@ class Teller:
 
 
 class Searches:
-    """The searches under way."""
+    """The running searches."""
 
     def __init__(self, at_once: int = AT_ONCE, work: Callable[..., None] = search) -> None:
         self.at_once, self.work = at_once, work
         self.running: set[BaseProcess] = set()
         self.stopped = False
         self._context = get_context("spawn")
-        # One thread listens to each search, one more sees off those that are over.
+        # One thread receives from each search, one more waits for ended processes.
         self._pool = ThreadPoolExecutor(2 * at_once + 1, thread_name_prefix="studio-search")
 
     def check(self) -> None:
-        """Refuse another one while there are enough."""
+        """Raise an error if the maximum number of searches is running."""
         if self.stopped or len(self.running) >= self.at_once:
             raise RequestError(
-                f"{len(self.running)} searches are under way already, and at most {self.at_once} can be; "
-                "stop one of them",
+                f"{len(self.running)} searches are running, the maximum is {self.at_once}; stop one of them",
                 503,
             )
 
     async def events(self, request: SearchRequest, plane: "Plane | None") -> AsyncGenerator[Event | None]:
-        """Search, and say what happens; None after a silence. Who stops asking ends the search."""
+        """Search, and yield events; None after a silence. Closing the generator ends the search."""
         if sizes := [size for size in (request.size, *request.also) if size is not None]:
             try:
                 for size in sizes:
@@ -195,7 +194,7 @@ class Searches:
                 event = heard.result()
                 if event is None:
                     if not self.stopped:
-                        yield "problem", {"error": "the search's process came to an unexpected end"}
+                        yield "problem", {"error": "the process of the search ended unexpectedly"}
                     return
                 yield event
                 if event[0] in LAST:
@@ -210,7 +209,7 @@ class Searches:
         receiver, sender = self._context.Pipe(duplex=False)
         process = self._context.Process(target=self.work, args=(sender, request, plane), daemon=True)
         resource_tracker.ensure_running()  # it would undo the next lines, were it started within them
-        # Ctrl-C is meant for the server, which then ends the search.
+        # Only the server handles Ctrl-C; it then ends the search.
         masks = hasattr(signal, "pthread_sigmask")
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masks else set()
         try:
@@ -223,7 +222,7 @@ class Searches:
         return receiver, process
 
     def stop(self) -> None:
-        """End all of them, and begin no more."""
+        """Stop all searches, and start no more."""
         self.stopped = True
         for process in list(self.running):
             process.kill()
@@ -240,7 +239,7 @@ def _receive(receiver: Connection) -> Event | None:
 
 
 def _see_off(process: BaseProcess, receiver: Connection, heard: "Future[Event | None] | None") -> None:
-    """Wait until a process that was killed is gone, and clear up after it."""
+    """Wait until a killed process has ended, and free its resources."""
     process.join()
     if heard is not None:
         wait([heard])
@@ -249,7 +248,7 @@ def _see_off(process: BaseProcess, receiver: Connection, heard: "Future[Event | 
 
 
 def in_words(event: Event | None) -> bytes:
-    """An event as it goes to the browser."""
+    """Encode an event for the browser."""
     if event is None:
         return b": still searching\n\n"
     name, data = event

@@ -1,4 +1,4 @@
-"""The application: which address asks for what, and how answers look."""
+"""The web application: routes, answers and errors."""
 
 import asyncio
 import json
@@ -20,12 +20,10 @@ from leaps import __version__
 from leaps.domain import LIMIT, SHARE, Task
 from leaps.dsl.text import to_indented
 from leaps.experiments.study import STUDY
-from leaps.karel.world import LANGUAGE
 from leaps.studio.completion import complete
 from leaps.studio.guard import Guard
-from leaps.studio.karel import SHOWN
 from leaps.studio.lanes import CHEAP, Lanes
-from leaps.studio.offer import OFFERED, describe_tasks, step_cost
+from leaps.studio.offer import describe_tasks, offered, step_cost
 from leaps.studio.pages import pages
 from leaps.studio.programs import start_of
 from leaps.studio.requests import (
@@ -45,22 +43,24 @@ from leaps.studio.requests import (
     read_json,
     read_search,
 )
-from leaps.studio.rollouts import Rollout, rollout_of, rollouts_of
+from leaps.studio.rollouts import SHOWN, Rollout, rollout_of, rollouts_of
 from leaps.studio.scoring import STEPS, Scoring
 from leaps.studio.searching import Searches, in_words
 from leaps.studio.spans import check, read
 from leaps.studio.tracing import Trace
-from leaps.tasks import named, plain_name
+from leaps.tasks import default_domain, named, plain_name
 
 if TYPE_CHECKING:
     from leaps.studio.mapping import LatentMap
 
 PATIENCE = 20.0
-"""seconds in which a request's body must be here"""
+"""seconds within which a request's body must arrive"""
 RETRY = 2
-"""seconds after which it is worth asking again for a map that is not ready"""
+"""seconds after which the page asks again for a map that is not ready"""
+RECORDED_STEP = 50
+"""cost of recording a step, in compiled steps"""
 COSTLY = CHEAP + 1
-"""of what is not counted in steps, but takes its time"""
+"""cost of slow work that is not counted in steps"""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 T = TypeVar("T")
@@ -68,35 +68,34 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Start:
-    """What the command line gave to begin with."""
+    """What the page shows first, from the command line."""
 
     task: str = "top-off"
-    """whose worlds differ, and whose first program leaves much to improve"""
+    """top-off: its worlds differ, and its first program leaves much to improve"""
     program: str | None = None
     own: Mapping[str, str] = field(default_factory=dict)
-    """tasks of one's own: the names that the page knows them by, and where they are, as `get` takes it"""
+    """names of the user tasks, and their locations as `get` takes them"""
 
     @staticmethod
     def of(task: str, program: str | None = None) -> "Start":
-        """Begin with a task as the command line calls it, if the studio can show it."""
+        """Start with a task from the command line; raise an error if the studio can't show it."""
         name, own = plain_name(task)
         find_task(name, own)
         return Start(name, program, own)
 
     @property
     def offered(self) -> dict[str, Task]:
-        """The tasks that ship and that the page lists; the task to begin with is always among them."""
+        """Tasks of the package that the page lists, always with the first one."""
         plain = re.split(f"[{SHARE}{LIMIT}]", self.task)[0]
-        known: dict[str, Task] = dict(OFFERED)
-        also = {} if plain in known or plain in self.own else {plain: named(plain)}
-        return {**known, **also}
+        known = offered()
+        return known if plain in known or plain in self.own else {**known, plain: named(plain)}
 
 
 class Studio:
-    """What the requests share: threads, searches, the map."""
+    """State shared by all requests: threads, searches, the map."""
 
     def __init__(self, start: Start | None = None, *, warm: bool = True) -> None:
-        """warm: get ready in the background, and draw the map."""
+        """warm: compile and draw the map in the background."""
         self.start = start or Start()
         self.warm = warm
         self.lanes = Lanes()
@@ -107,10 +106,10 @@ class Studio:
         self.stopping = False
         self.own_tasks = {name: find_task(name, self.start.own) for name in self.start.own}
 
-    # The life of a studio.
+    # Start and stop.
 
     def begin(self) -> None:
-        """Get ready in the background, so that the first edit is answered as quickly as the next."""
+        """Compile in the background, so that the first request is as fast as the next."""
         if self.warm:
             threading.Thread(target=self._get_ready, name="studio-warm-up", daemon=True).start()
 
@@ -127,7 +126,7 @@ class Studio:
             self.draw_map()
 
     def draw_map(self) -> None:
-        """Lay out the map, or note why there is none."""
+        """Lay out the map, or keep the reason why there is none."""
         try:
             import torch
 
@@ -142,19 +141,19 @@ class Studio:
             self.map_problem = f"there is no map: {error}"
 
     def stop(self) -> None:
-        """End what is under way."""
+        """Stop all running work."""
         self.stopping = True
         self.searches.stop()
         self.lanes.close()
 
-    # What is asked for.
+    # Requests.
 
     async def about(self, _request: Request) -> Response:
-        # In no lane: by this a page sees whether the server is there, however much there is to do.
+        # In no lane: the page uses it to see whether the server runs, however busy it is.
         return answer(await asyncio.to_thread(lambda: encode(about(self.start, self._own_tasks_now()))))
 
     def _own_tasks_now(self) -> dict[str, Task]:
-        """The tasks of one's own as they stand in their files, or as they last did without mistakes."""
+        """Read the user tasks from their files; keep the last version of one whose file has an error."""
         for name in self.start.own:
             with suppress(RequestError):
                 self.own_tasks[name] = find_task(name, self.start.own)
@@ -164,7 +163,7 @@ class Studio:
         return read_json(await body_of(request), self.start.own)
 
     async def _run(self, fields: Fields, work: Callable[[], T], cost: int = 0) -> T:
-        """Do what was asked for about a task, in the lane for what may cost so many steps."""
+        """Run the work of a request in the lane for this cost; errors of user tasks become request errors."""
 
         def telling() -> T:
             with fields.telling_mistakes():
@@ -194,7 +193,7 @@ class Studio:
 
         def check_wanted() -> None:
             if gone.is_set():
-                raise RequestError("the request was given up")
+                raise RequestError("the request was cancelled")
 
         def between_parts() -> None:
             check_wanted()
@@ -242,8 +241,8 @@ class Studio:
         count = fields.integer("count", 1, PICTURES)
         rollout = await self._run(fields, lambda: rollout_of(fields))
         if not isinstance(rollout, Trace):
-            raise RequestError("pictures: expected a task other than Karel's, whose worlds the page draws")
-        # In one thread: the libraries that environments draw with don't share.
+            raise RequestError("pictures: expected a task whose worlds the page does not draw itself")
+        # In one thread: the drawing libraries of environments are not thread-safe.
         return answer(await self._run(fields, lambda: encode(rollout.pictures(first, count)), COSTLY))
 
     async def space_map(self, _request: Request) -> Response:
@@ -252,10 +251,10 @@ class Studio:
 
     async def place(self, request: Request) -> Response:
         texts = (await self._fields(request)).texts("programs", PLACED)
-        latent_map = self._need_map()
+        latent_map, language = self._need_map(), default_domain().language
         return answer(
             await self.lanes.run(
-                lambda: encode(latent_map.place([read(text, LANGUAGE).program for text in texts]))
+                lambda: encode(latent_map.place([read(text, language).program for text in texts]))
             )
         )
 
@@ -263,11 +262,11 @@ class Studio:
         fields = await self._fields(request)
         start, end = fields.text("from"), fields.text("to")
         steps = fields.integer("steps", 1, WALK)
-        latent_map = self._need_map()
+        latent_map, language = self._need_map(), default_domain().language
         return answer(
             await self.lanes.run(
                 lambda: encode(
-                    latent_map.walk(read(start, LANGUAGE).program, read(end, LANGUAGE).program, steps)
+                    latent_map.walk(read(start, language).program, read(end, language).program, steps)
                 )
             )
         )
@@ -292,7 +291,7 @@ class Studio:
             try:
                 async for event in events:
                     yield in_words(event)
-            except RequestError as error:  # two asked at once, and the other was quicker
+            except RequestError as error:  # another request started a search first
                 yield in_words(("problem", {"error": str(error)}))
             finally:
                 await events.aclose()
@@ -305,7 +304,7 @@ class NotReadyError(Exception):
 
 
 def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]:
-    """What there is to choose from, and within which bounds."""
+    """Describe tasks, bounds and the first task to the page."""
     return {
         "version": __version__,
         **describe_tasks(start.offered, own or {}),
@@ -332,16 +331,16 @@ def about(start: Start, own: Mapping[str, Task] | None = None) -> dict[str, Any]
 
 
 def cost_of(rollouts: list[Rollout]) -> int:
-    """What rollouts cost, in steps of Karel. A step that is recorded costs far more than one that is not."""
+    """Return the cost of recording rollouts, in compiled steps."""
+    costs = (step_cost(rollout.task) if rollout.task else 1 for rollout in rollouts)
     return sum(
-        rollout.length * (step_cost(rollout.task) if isinstance(rollout, Trace) else 50)
-        for rollout in rollouts
+        rollout.length * max(RECORDED_STEP, cost) for rollout, cost in zip(rollouts, costs, strict=True)
     )
 
 
 @asynccontextmanager
 async def watching(request: Request, gone: threading.Event) -> AsyncIterator[None]:
-    """Note when the other side has gone, so that nothing more is computed for it."""
+    """Set an event when the client disconnects, so that its work can stop."""
 
     async def watch() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -356,7 +355,7 @@ async def watching(request: Request, gone: threading.Event) -> AsyncIterator[Non
 
 
 async def body_of(request: Request) -> bytes:
-    """Read the body of a request, and no more of it than is allowed."""
+    """Read the body of a request, up to the maximum size."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise RequestError(f"expected the content type application/json, found {kind[:80]!r}", 415)
@@ -376,7 +375,7 @@ async def body_of(request: Request) -> bytes:
 
 
 def encode(value: Any) -> bytes:
-    # Escaped, since a text may hold half a pair of UTF-16, which no encoding can write.
+    # ASCII, since a text may contain half of a UTF-16 pair, which UTF-8 can't encode.
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
@@ -384,20 +383,20 @@ def answer(content: bytes, status: int = 200, headers: dict[str, str] | None = N
     return Response(content, status, media_type="application/json", headers=headers)
 
 
-# What goes wrong.
+# Errors.
 
 
 async def on_request_error(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
     headers = {"Retry-After": "1"} if error.status == 503 else {}
-    if error.status in (408, 413):  # what is left of the body is not read
+    if error.status in (408, 413):  # the rest of the body is not read
         headers["Connection"] = "close"
     return answer(encode({"error": str(error)}), error.status, headers)
 
 
 async def on_not_ready(_request: Request, _error: Exception) -> Response:
-    said = {"error": "the map is being drawn; ask again in a moment", "retry": RETRY}
-    return answer(encode(said), 503, {"Retry-After": str(RETRY)})
+    message = {"error": "the map is being drawn; ask again in a moment", "retry": RETRY}
+    return answer(encode(message), 503, {"Retry-After": str(RETRY)})
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:
@@ -415,11 +414,11 @@ async def on_departure(_request: Request, _error: Exception) -> Response:
 
 
 async def on_bug(_request: Request, _error: Exception) -> Response:
-    return answer(encode({"error": "the server has made a mistake; its terminal says which"}), 500)
+    return answer(encode({"error": "internal error; the server's terminal shows it"}), 500)
 
 
 def make_app(studio: Studio, host: str = "127.0.0.1", token: str | None = None) -> ASGIApp:
-    """Put a studio behind its addresses."""
+    """Build the web application of a studio."""
 
     @asynccontextmanager
     async def life(_app: Starlette) -> AsyncIterator[None]:

@@ -1,4 +1,4 @@
-"""From an address to a running server, and to its end."""
+"""Listen on an address, run the server, and stop it."""
 
 import errno
 import os
@@ -13,18 +13,18 @@ from leaps.studio.guard import in_address, is_everywhere, new_token
 from leaps.studio.server import Studio, make_app
 
 SWITCH = 0.001
-"""seconds after which a thread that computes in Python lets the one that answers have its turn"""
+"""seconds after which a computing Python thread yields to the thread that answers"""
 GRACE = 3
-"""seconds that answers under way have when the server stops"""
+"""seconds that running requests have when the server stops"""
 CONNECTIONS, BACKLOG = 1000, 256
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Take a port (0: any that is free), or say why it can't be had."""
+    """Listen on a port (0: any free port); raise an error if it is not available."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
         family, kind, protocol, _, address = found[0]
-        # With its protocol named: else asyncio leaves Nagle's delay on, which costs 40 ms an answer.
+        # With an explicit protocol: else asyncio leaves Nagle's delay on, which costs 40 ms per answer.
         listener = socket.socket(family, kind, protocol)
         try:
             if os.name == "posix":
@@ -40,18 +40,18 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ValueError(
-                f"port {port} is taken, perhaps by another studio; give another with --port, or --port 0 for "
-                "any that is free"
+                f"port {port} is taken, perhaps by another studio; choose another with --port, or any "
+                "free port with --port 0"
             ) from None
         if error.errno == errno.EACCES:
-            raise ValueError(f"port {port} is not for everyone; give one above 1023 with --port") from None
+            raise ValueError(f"port {port} needs special rights; choose one above 1023 with --port") from None
         if error.errno == errno.EADDRNOTAVAIL:
             raise ValueError(f"--host: {host!r} is not an address of this machine") from None
         raise
 
 
 class Server(uvicorn.Server):
-    """A server that says when it is there, and ends searches when it goes."""
+    """A server that reports its address when it is ready, and ends searches when it stops."""
 
     def __init__(
         self, studio: Studio, listener: socket.socket, host: str, started: Callable[[str, str | None], object]
@@ -86,7 +86,7 @@ class Server(uvicorn.Server):
 def serve(
     studio: Studio, listener: socket.socket, host: str, started: Callable[[str, str | None], object]
 ) -> None:
-    """Serve until Ctrl-C. `started` is told the address, and the token if there is one."""
+    """Serve until Ctrl-C; `started` is called with the address, and the token if there is one."""
     sys.setswitchinterval(SWITCH)
     with suppress(KeyboardInterrupt):  # the server has come to its end by then
         Server(studio, listener, host, started).run(sockets=[listener])

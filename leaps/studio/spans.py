@@ -1,7 +1,7 @@
-"""Where things are in a program's text: its statements, its words, and what is wrong with it.
+"""Parse a program's text, with the positions of its statements and errors.
 
-An editor in a browser counts UTF-16 units, Python counts characters; what leaves this module is counted as
-the browser does.
+An editor in a browser counts UTF-16 units, Python counts characters. This module returns positions in UTF-16
+units.
 """
 
 from bisect import bisect_right
@@ -18,11 +18,11 @@ from leaps.studio.requests import CHARACTERS, TOKENS, RequestError
 Span = list[int]
 """[start, end) in UTF-16 units"""
 HEADS = {"WHILE", "IF", "IFELSE", "REPEAT"}
-"""the words that begin a statement, besides the names of actions"""
+"""the words that start a statement, besides the names of actions"""
 
 
 class Source:
-    """A text, and how the browser counts it."""
+    """A text with its positions in UTF-16 units."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -35,14 +35,14 @@ class Source:
 
     @property
     def units(self) -> int:
-        """How long the text is to a browser."""
+        """Length of the text in UTF-16 units."""
         return self.offset(len(self.text))
 
     def offset(self, character: int) -> int:
         return character if self._offsets is None else self._offsets[character]
 
     def character(self, offset: int) -> int:
-        """The character that an offset is at; that of a pair, if it is between its two halves."""
+        """Return the index of the character at an offset, also between the halves of a surrogate pair."""
         return offset if self._offsets is None else bisect_right(self._offsets, offset) - 1
 
     def span(self, start: int, end: int) -> Span:
@@ -51,7 +51,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Problem:
-    """Why a text is not a program."""
+    """A syntax error and its position."""
 
     message: str
     span: Span
@@ -59,7 +59,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Reading:
-    """A text that was read: a program, or what is wrong."""
+    """A parsed text: a program or a syntax error."""
 
     source: Source
     tree: Program | None
@@ -68,7 +68,7 @@ class Reading:
 
     @property
     def program(self) -> Program:
-        """The program of a text that must be one."""
+        """The program; raises an error if the text is none."""
         if self.tree is None:
             raise RequestError(f"program: {self.problem.message if self.problem else 'none'}")
         return self.tree
@@ -78,7 +78,7 @@ class Reading:
         return len(tokens_of(self.program))
 
     def heads(self) -> list[Span]:
-        """Where each statement's own words are, in the order of the text."""
+        """Return the span of each statement's own words, in the order of the text."""
         heads = {*self.language.actions, *HEADS}
         starts = [index for index, word in enumerate(self.source.words) if word.text in heads]
         spans = []
@@ -88,13 +88,13 @@ class Reading:
         return spans
 
     def refusal(self) -> dict[str, Any]:
-        """The answer to a text that is no program."""
+        """Return the answer for a text that is no program."""
         assert self.problem is not None
         return {"valid": False, "error": {"message": self.problem.message, "span": self.problem.span}}
 
 
 def read(text: str, language: Language) -> Reading:
-    """Read a program within the bounds."""
+    """Parse a program within the bounds."""
     source = Source(text)
     if len(text) > CHARACTERS:
         message = f"a program has at most {CHARACTERS:,} characters, found {len(text):,}"
@@ -108,14 +108,14 @@ def read(text: str, language: Language) -> Reading:
         return Reading(source, parse(text, language), language)
     except ProgramError as error:
         start, end = error.start, error.end
-        if start >= end:  # it ends too early: its last word is what can be shown
+        if start >= end:  # the text ends too early: mark its last word
             last = source.words[-1] if source.words else Word(text, 0)
             start, end = last.start, last.start + len(last.text)
         return Reading(source, None, language, Problem(error.problem, source.span(start, end)))
 
 
 def check(reading: Reading) -> dict[str, Any]:
-    """Say whether a text is a program, and how it is written well."""
+    """Return the program in its two forms, or the syntax error."""
     if reading.tree is None:
         return reading.refusal()
     return {
@@ -128,5 +128,5 @@ def check(reading: Reading) -> dict[str, Any]:
 
 
 def kind_of(statement: object) -> str:
-    """What kind of statement it is, in a word."""
+    """Name the kind of a statement."""
     return "action" if isinstance(statement, Action) else type(statement).__name__.lower()

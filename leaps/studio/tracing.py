@@ -1,7 +1,7 @@
-"""One rollout of any task, step by step: which statement acted, what it had looked at, what came of it.
+"""Record one rollout of any task step by step: statements, tested conditions, perceptions, states, values.
 
-The interpreter runs the program on the task's own stage, so what is recorded is what happens. A stage may be
-slow, so a rollout is recorded only so far, and for so long.
+The interpreter runs the program on the task's own stage. A stage may be slow, so the number of recorded steps
+and the time are bounded.
 """
 
 import io
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SHOWN = 2_000
-"""steps of a rollout that are recorded"""
+"""maximum number of recorded steps"""
 TESTS = 200_000
-"""conditions looked at that are recorded; a rollout with more is recorded only up to there"""
+"""maximum number of recorded tests of conditions; the rest of the rollout is not recorded"""
 SECONDS = 10.0
-"""that a rollout may take; what is not over by then has no return"""
+"""maximum time of a rollout; one that is not over by then has no return"""
 FRAMES, FRAME_MILLISECONDS = 400, 50
-"""pictures of a film, and how long each is shown"""
+"""maximum number of pictures in a film, and the time that each is shown"""
 FILM_PIXELS, PICTURE_PIXELS = 400, 640
-"""along the longer side of a film and of a picture; larger ones are scaled down"""
+"""pixels along the longer side of a film and of a picture; larger ones are scaled down"""
 DIGITS = 6
 """decimals of the value after each step"""
 STATE, LISTED = 240, 12
-"""characters of a state as text, and numbers of a list in it; of longer lists only the length is shown"""
+"""maximum characters of a state as text, and maximum items of a list in it; longer lists show their length"""
 OUTCOMES = {outcome: outcome.name.lower().replace("_", "-") for outcome in Outcome}
 
 
@@ -56,7 +56,7 @@ class Trace:
 
     @property
     def length(self) -> int:
-        """How many steps are recorded at most."""
+        """Maximum number of recorded steps."""
         return min(self.horizon, SHOWN)
 
     def episodes(self) -> Episodes:
@@ -121,7 +121,7 @@ class Trace:
         return worth
 
     def images(self, first: int, count: int) -> Iterator["Image"]:
-        """Take pictures: before any step is 0. There are fewer if the rollout ends, or takes too long."""
+        """Yield pictures of states; state 0 is before any step. Stops at the end or after SECONDS."""
         latest = time.monotonic() + SECONDS
         course = self.course()
         steps = iter(course)
@@ -132,19 +132,19 @@ class Trace:
                 return
 
     def pictures(self, first: int, count: int) -> dict[str, Any]:
-        """Take pictures as PNG files, in base64."""
+        """Return pictures as PNG files in base64."""
         taken = [b64encode(_png(image)).decode() for image in self.images(first, count)]
         return {"first": first, "pictures": taken}
 
     def check_film(self) -> None:
-        """Refuse what can't be filmed: a rollout of any length can, from its beginning."""
+        """Raise no error: any rollout can be filmed from its start."""
 
     def film(self) -> bytes:
         """Film the beginning of the rollout as a GIF."""
         frames = []
         for image in self.images(0, FRAMES):
             image.thumbnail((FILM_PIXELS, FILM_PIXELS))
-            frames.append(image.quantize())  # at once: whole films in full colours take too much memory
+            frames.append(image.quantize())  # now: a whole film in full colours takes too much memory
         with TemporaryDirectory(prefix="leaps-studio-") as folder:
             file = Path(folder) / "rollout.gif"
             frames[0].save(file, save_all=True, append_images=frames[1:], duration=FRAME_MILLISECONDS, loop=0)
@@ -159,7 +159,7 @@ def _png(image: "Image") -> bytes:
 
 
 def perceptions_of(scene: Scene, language: Language) -> str:
-    """Look at everything that can be perceived: 1 or 0 for each perception, in the language's order."""
+    """Evaluate all perceptions: 1 or 0 for each, in the language's order."""
     senses = [scene.holds(Condition(name)) for name in language.senses]
     bits = (
         senses[sense] != bool(inverted)
@@ -169,16 +169,16 @@ def perceptions_of(scene: Scene, language: Language) -> str:
 
 
 def state_text(scene: Scene) -> str:
-    """Write a state in a line, cut off where it is long."""
+    """Write a state in one line, cut off at STATE characters."""
     plain = scene.plain()
-    if len(plain) == 1:  # a name for the only thing there is says nothing
+    if len(plain) == 1:  # the name of the only field is not needed
         (plain,) = plain.values()
     text = _text(plain)
     return text if len(text) <= STATE else text[:STATE] + "…"
 
 
 def _text(value: Any) -> str:
-    """Write plain data; of an image or a long list only its shape."""
+    """Write plain data; an image or a long list as its shape."""
     if isinstance(value, dict):
         return ", ".join(f"{name} {_text(inner)}" for name, inner in value.items())
     if isinstance(value, list | tuple):
@@ -192,7 +192,7 @@ def _text(value: Any) -> str:
 
 
 def _shape(value: Any) -> list[int]:
-    """The lengths of lists within lists, going by the first of each."""
+    """Return the lengths of nested lists, from the first item of each."""
     lengths = []
     while isinstance(value, list | tuple):
         lengths.append(len(value))
@@ -201,7 +201,7 @@ def _shape(value: Any) -> list[int]:
 
 
 def describe(reading: Reading) -> list[dict[str, Any]]:
-    """List the statements in the order of the text: where each stands, and in which others."""
+    """List the statements in the order of the text, each with its span and the statements around it."""
     around: dict[int, list[int]] = {}
     numbers = {id(statement): number for number, statement in enumerate(walk(reading.program))}
 

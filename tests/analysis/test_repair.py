@@ -16,11 +16,11 @@ from leaps.base.randomness import Stream
 from leaps.dsl.edit import edit_distance
 from leaps.dsl.text import parse, to_indented
 from leaps.evaluate import UNSEEN, evaluate
+from leaps.karel.studio import START
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EAST, LANGUAGE, World, clear, place_karel
 from leaps.search.checkpoint import Checkpoints
 from leaps.search.solve import Round, Run, SolveConfig, solve, work
-from leaps.studio.programs import START
 from leaps.tasks import get
 from tests.search.solutions import assert_same
 

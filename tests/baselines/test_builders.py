@@ -7,7 +7,7 @@ import pytest
 
 from leaps.base.settings import changed
 from leaps.baselines import hrl, naive, ppo, train, viper
-from leaps.baselines.builders import PROGRAM_FILE
+from leaps.baselines.builders import PROGRAM_FILE, plain_name
 from leaps.baselines.evaluate import evaluate_policy
 from leaps.baselines.hrl import HRLConfig
 from leaps.baselines.methods import BASELINES, Options, build_trainer
@@ -18,8 +18,9 @@ from leaps.baselines.train import BaselineConfig, Training
 from leaps.baselines.viper import VIPERConfig
 from leaps.dsl.text import parse, to_line
 from leaps.evaluate import UNSEEN_SEEDS, evaluate
+from leaps.karel.dataset import worlds_for
 from leaps.karel.world import LANGUAGE
-from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
+from leaps.search.reconstruct import TEST_PROGRAMS
 
 FEW = 5
 """worlds that these trainings are judged on"""
@@ -168,3 +169,11 @@ def test_the_wrong_origin_is_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(ValueError, match=said):
             build_trainer(BaselineConfig(method, "maze"), Options(origin=tmp_path / origin))
+
+
+def test_a_training_is_named_after_its_task_or_test() -> None:
+    assert plain_name("maze~100") == "maze~100"
+    assert plain_name("WHILE") == "WHILE"
+    corridor = Path(__file__).parents[1] / "gym" / "corridor.py"
+    with pytest.raises(ValueError, match="expected a task of karel, found one of corridor"):
+        plain_name(f"{corridor}:CORRIDOR")

@@ -1,15 +1,20 @@
 """Policies act in the worlds that programs are run in, and earn what a program that does the same earns."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from PIL import Image
 
-from leaps.baselines.evaluate import evaluate_policy
+from leaps.baselines.evaluate import check_domain, evaluate_policy, film_policy, frames_of_policy
 from leaps.domain import NO_ACTION
 from leaps.evaluate import evaluate
 from leaps.karel.simulation import Arrays, Observation
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import MOVE, TURN_LEFT
+from leaps.tasks import get
+from tests.hoover import CleanCorridor
 from tests.spoiled import SPOILED
 
 
@@ -78,3 +83,21 @@ def test_a_value_that_is_no_number_is_refused() -> None:
         evaluate_policy(Walker(), SPOILED, horizon=6)
     with pytest.raises(ValueError, match="spoiled: a state's value must be at most 1"):
         evaluate_policy(Walker(), SPOILED, horizon=5)
+
+
+def test_a_task_of_another_domain_is_refused() -> None:
+    check_domain(get("maze"))
+    with pytest.raises(ValueError, match="expected a task of karel, found one of hoover"):
+        check_domain(CleanCorridor())
+
+
+def test_an_episode_of_a_policy_is_shown_and_filmed(tmp_path: Path) -> None:
+    task = get("maze")
+    result = evaluate_policy(Walker(), task, episodes=1, seed=3)
+    frames = frames_of_policy(Walker(), task, 3, None)
+    assert len(frames) == 1 + result.rollouts.steps[0, 0]
+    assert frames[-1][1] == result.returns[0, 0]
+    assert any(arrow in frames[0][0].plain for arrow in "▲►▼◄")
+    film_policy(Walker(), task, 3, None, tmp_path / "film.gif")
+    with Image.open(tmp_path / "film.gif") as film:
+        assert film.format == "GIF"

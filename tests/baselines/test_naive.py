@@ -22,9 +22,9 @@ from leaps.baselines.naive import (
     behaviour_score,
     task_score,
 )
-from leaps.embedding.behaviour import r_mat
 from leaps.embedding.model import previous_tokens
 from leaps.evaluate import evaluate
+from leaps.experiments.explore import r_mat
 from leaps.karel.tasks import PAPER_TASKS
 from leaps.karel.world import KAREL, LANGUAGE, World, random_worlds
 from leaps.search.reconstruct import TEST_PROGRAMS

@@ -48,7 +48,7 @@ def test_the_same_command_goes_on_where_it_was(leaps: Leaps) -> None:
     words = ("baseline", "drl-abs", "--task", "maze", "--out", "d", "--steps")
     leaps(*words, 256)
     done = leaps(*words, 512)
-    assert "going on after 256 steps" in done.out
+    assert "resuming after 256 steps" in done.out
     assert "after 512 steps" in done.out
 
 

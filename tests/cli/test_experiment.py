@@ -103,7 +103,7 @@ def test_a_failing_cell_is_reported_and_the_others_are_there(leaps: Leaps, tmp_p
     done = leaps("experiment", "tasks", *words)
     assert done.code == 1
     assert "tasks/naive/maze-judged=50-steps=10000-0 failed" in " ".join(done.err.split())
-    assert "1 cells failed; the same command tries them again" in done.out
+    assert "1 cells failed; the same command retries them" in done.out
     assert (tmp_path / "results" / "tasks" / "leaps-rand-8" / "maze-0.json").exists()
     (tmp_path / "w").unlink()
     assert leaps("experiment", "tasks", *words).code == 0

@@ -28,12 +28,16 @@ def test_tasks_lists_all_with_pictures(leaps: Leaps) -> None:
     for name in TASKS:
         assert name in done.out
     assert sum(map(done.out.count, "▲►▼◄")) == len(TASKS)
+    assert "Environments: CartPole-v1" in done.out
 
 
 def test_tasks_as_json_can_be_read_by_machines(leaps: Leaps) -> None:
     listed = leaps("tasks", "--json").json
     assert [task["name"] for task in listed] == list(TASKS)
     assert all(len(task["grid"]) == task["size"][0] for task in listed)
+    assert set(listed[0]) == {
+        "name", "summary", "size", "smallest", "resizable", "horizon", "grid", "agent",
+    }  # fmt: skip
 
 
 # check
@@ -96,7 +100,7 @@ def test_run_tries_all_states_if_neither_seed_nor_episodes_are_given(leaps: Leap
     shown = " ".join(leaps(*words).out.split())
     assert f"{weighted:.3f} ± {report['std_return']:.3f} (exact, all 512 states)" in shown
     assert "seed" not in shown
-    assert "states 512 halted by themselves" in shown
+    assert "states 512 ended with the program" in shown
     assert "(2 fresh draws)" in leaps(*words, "--episodes", "2").out
     assert "(100 fresh draws)" in leaps(*words, "--seed", "0").out
 
@@ -126,7 +130,7 @@ def test_run_solves_a_maze_for_people(leaps: Leaps) -> None:
     assert done.code == 0
     assert "maze, 20x30, seed 0" in done.out
     assert "1.000 ± 0.000 (100 fresh draws)" in done.out
-    assert "100 were decided by the task" in done.out
+    assert "100 were ended by the task" in done.out
 
 
 def test_run_saves_an_episode_as_a_gif(leaps: Leaps, tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ from leaps.experiments.store import Store
 from tests.cli.harness import Leaps, assert_refused
 from tests.experiments.report.synthetic import all_shown, keep, small
 
-README = (
-    "# Title\n<!-- ladder: begin -->\n<!-- ladder: end -->\n<!-- results: begin -->\n<!-- results: end -->\n"
-)
+README = "# Title\n<!-- results: begin -->\n<!-- results: end -->\n"
 
 
 @pytest.fixture
@@ -97,7 +95,7 @@ def test_writing_twice_changes_nothing(leaps: Leaps, store: Store, tmp_path: Pat
     first = files(tmp_path)
     leaps("report", "--readme", "README.md")
     assert files(tmp_path) == first
-    assert b"| **leaps** |" in first["README.md"]
+    assert b"| Ladder, here |" in first["README.md"]
 
 
 def test_a_readme_without_its_lines_is_said_before_anything_is_written(
@@ -154,7 +152,7 @@ def test_quick_results_are_left_out_and_said(leaps: Leaps, store: Store, tmp_pat
     before = files(tmp_path)
     keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.123)
     done = leaps("report")
-    assert "results left out, of quick runs or that other trainings started from: 1" in done.out
+    assert "results left out (quick runs, or trainings that others started from): 1" in done.out
     assert files(tmp_path) == before
 
 

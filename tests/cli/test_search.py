@@ -17,9 +17,9 @@ from PIL import Image
 from leaps.base import parallel
 from leaps.cli.search import LiveView
 from leaps.dsl.text import parse, to_indented
-from leaps.embedding.behaviour import r_mat
 from leaps.evaluate import evaluate
 from leaps.experiments.backends import Failure, Local
+from leaps.experiments.explore import r_mat
 from leaps.karel.world import KAREL, LANGUAGE, random_worlds
 from leaps.search.methods import METHODS
 from tests.cli.harness import Done, Leaps, assert_refused
@@ -287,7 +287,7 @@ def test_an_interrupted_search_keeps_its_best(
     monkeypatch.setattr(parallel, "_threads", 2)
     done = leaps("solve", "snake", "--seeds", 3, "--out", tmp_path / "found")
     assert_interrupted(done)
-    assert "interrupted: this is the best so far" in " ".join(done.out.split())
+    assert "interrupted: best program so far" in " ".join(done.out.split())
     # Seeds that had not begun are not searched: with two threads, the third at least.
     folders = sorted((tmp_path / "found").iterdir())
     assert {folder.name for folder in folders} <= {"snake-ladder-0", "snake-ladder-1"}
@@ -445,10 +445,10 @@ def test_an_interrupted_search_goes_on_with_the_same_command(
         assert_interrupted(leaps(*words))
     done = leaps(*words)
     assert done.code == 0
-    assert "seed 0 goes on where it was interrupted, after" in done.err
+    assert "seed 0 resumes after" in done.err
     assert not list((tmp_path / "found").glob("unfinished-*"))
     whole = leaps(*words[:-1], tmp_path / "whole")
-    assert "goes on" not in whole.err
+    assert "resumes" not in whole.err
     assert {**done.json, "seconds": 0} == {**whole.json, "seconds": 0}
 
 

@@ -10,6 +10,7 @@ from leaps.cli import main
 from leaps.karel.dataset import DataConfig, Dataset
 from leaps.karel.world import KAREL, LANGUAGE
 from tests.cli.harness import Leaps, assert_refused
+from tests.gym import corridor
 
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 TURN = "DEF run m( turnLeft turnLeft m)"
@@ -232,3 +233,81 @@ def test_every_command_teaches_and_takes_json(leaps: Leaps, command: str) -> Non
     done = leaps(command, "--help")
     assert done.code == 0
     assert "--json" in done.out
+
+
+# Spaces of other domains
+
+
+CORRIDOR = f"{corridor.__file__}:CORRIDOR"
+TINY = (
+    *("--preset", "quick", "--epochs", "2", "--variant", "leaps", "--set", "batch=10"),
+    *("--set", "model.latent=16", "--set", "model.hidden=16"),
+)
+FEW = ("--set", "data.programs=60", "--set", "data.max_length=20", "--set", "data.horizon=8")
+
+
+def test_a_space_is_trained_for_a_gymnasium_task_and_solves_it(leaps: Leaps, tmp_path: Path) -> None:
+    words = (
+        *("train", "--task", CORRIDOR, "--out", tmp_path / "space", "--preset", "quick", "--epochs", 8),
+        *("--variant", "pl", "--set", "batch=20", "--set", "learning_rate=0.005", "--set", "beta=0.01"),
+        *("--set", "model.latent=32", "--set", "model.hidden=32", "--set", "data.programs=600"),
+        *("--set", "data.max_length=16", "--set", "data.horizon=8", "--json"),
+    )
+    report = leaps(*words).json
+    assert report["test_action_accuracy"] > 0.5
+    assert leaps(*words).json == report  # finished: nothing is trained again
+    config = json.loads((tmp_path / "space" / "data" / "manifest.json").read_text())["config"]
+    assert (config["task"], config["programs"], config["horizon"]) == (CORRIDOR, 600, 8)
+    for method in ("cebs", "leaps+"):
+        done = leaps(
+            *("solve", CORRIDOR, "--method", method, "--space", tmp_path / "space", "--budget", 1500),
+            *("--out", tmp_path / method, "--json"),
+        ).json
+        assert done["solved"], method
+        assert done["config"]["space"] == str(tmp_path / "space")
+
+
+def test_a_data_set_of_a_task_is_made_once_and_trained_on(leaps: Leaps, tmp_path: Path) -> None:
+    words = ("--set", "max_length=20", "--set", "horizon=8", "--json")
+    made = leaps("data", "--task", CORRIDOR, "--out", tmp_path / "data", "--programs", 60, *words).json
+    assert (made["programs"], made["rollouts"]) == (60, 240)
+    again = leaps("data", "--task", CORRIDOR, "--out", tmp_path / "2", "--programs", 60, *words).json
+    assert made["mean_steps"] == again["mean_steps"]
+    bytes_of = [(tmp_path / name / "dataset.safetensors").read_bytes() for name in ("data", "2")]
+    assert bytes_of[0] == bytes_of[1]
+    leaps("train", "--data", tmp_path / "data", "--out", tmp_path / "space", *TINY)
+    encoded = leaps("encode", "-e", "DEF run m( right m)", "--space", tmp_path / "space")
+    assert len(encoded.out.split()) == 16
+    (tmp_path / "point.txt").write_text(encoded.out)
+    decoded = leaps("decode", tmp_path / "point.txt", "--space", tmp_path / "space", "--json")
+    corridor.CORRIDOR.domain.parse(decoded.json["programs"][0])
+
+
+def test_a_space_of_another_language_is_refused_with_the_words(
+    leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    words = ("solve", CORRIDOR, "--space", folders[1], "--out", tmp_path / "found")
+    assert_refused(leaps(*words), "is a program space of another language: it has move, turnRight")
+    assert not (tmp_path / "found").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "expected either --data with a data set, or --task"),
+        (("--data", "data", "--task", CORRIDOR), "expected either --data with a data set, or --task"),
+        (("--task", "corridr"), "unknown task 'corridr'"),
+        (("--task", CORRIDOR, "--set", "data.speed=3"), "unknown setting 'speed'"),
+        (("--task", CORRIDOR, *FEW, "--set", "select=search"), "needs a data set of Karel's random worlds"),
+    ],
+)
+def test_a_training_that_is_asked_for_wrongly_is_refused(
+    leaps: Leaps, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    assert_refused(leaps("train", "--out", tmp_path / "space", *words), message)
+
+
+def test_other_data_in_a_trainings_folder_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+    words = ("train", "--task", CORRIDOR, "--out", tmp_path / "space", *TINY, *FEW)
+    assert leaps(*words, "--variant", "p").code == 0
+    assert_refused(leaps(*words, "--variant", "p", "--set", "data.programs=61"), "use another --out")

@@ -230,3 +230,27 @@ def test_another_domains_program_halts() -> None:
     )
     after_turn = compiled.rows(0)[compiled.entry[0], 0] >> SHIFT
     assert compiled.rows(0)[after_turn].tolist() == [HALT] * 4
+
+
+# From a vocabulary, as files store it
+
+
+@pytest.mark.parametrize("language", [LANGUAGE, HOOVER.language, Language(("a",), ("b",), max_repeat=0)])
+def test_a_language_comes_back_from_its_tokens_and_opposites(language: Language) -> None:
+    assert Language.of(list(language.tokens), [list(pair) for pair in language.opposites]) == language
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [],
+        ["move"],
+        LANGUAGE.tokens[:-1],
+        LANGUAGE.tokens[::-1],
+        [token for token in LANGUAGE.tokens if token != "R=3"],
+        [token for token in LANGUAGE.tokens if token not in LANGUAGE.actions],
+    ],
+)
+def test_tokens_of_no_language_raise(tokens: list[str]) -> None:
+    with pytest.raises(ValueError, match="expected the tokens of a language"):
+        Language.of(tokens)

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from leaps.dsl.language import Kind
-from leaps.dsl.sample import ProgramDistribution, sample_programs
+from leaps.dsl.sample import ProgramDistribution, different_programs, sample_programs, take_programs
 from leaps.dsl.syntax import Block, Program, blocks, tokens_of
 from leaps.dsl.text import parse
 from leaps.karel.world import LANGUAGE, PROGRAMS
@@ -228,3 +228,10 @@ def test_a_negative_seed_is_refused() -> None:
 def test_a_distribution_that_never_fits_the_limit_is_refused() -> None:
     with pytest.raises(ValueError, match="max_length=5"):
         sample_programs(LANGUAGE, only("sequence"), 1, 0, max_length=5)
+
+
+def test_different_programs_are_those_drawn_without_repetitions() -> None:
+    rows = take_programs(different_programs(LANGUAGE, PROGRAMS, 100, 0, 8), 150)
+    every = draw(2000, max_length=8)
+    first = np.sort(np.unique(every, axis=0, return_index=True)[1])
+    assert np.array_equal(rows, every[first][:150])

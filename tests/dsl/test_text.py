@@ -8,11 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from leaps.dsl.language import Language
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import MAX_NESTING, Action, Program, tokens_of
-from leaps.dsl.text import ProgramError, parse, to_indented, to_line, words
+from leaps.dsl.text import PREFIX, PREFIX_IDS, ProgramError, parse, to_indented, to_line, words
+from leaps.dsl.text import read as read_tokens
 from leaps.karel.world import LANGUAGE, PROGRAMS
 from tests.dsl.helpers import GOLDEN
+from tests.hoover import HOOVER
 from tests.strategies import programs
 
 STATEMENT = "an action (move, turnRight, turnLeft, pickMarker, putMarker), REPEAT, IF, IFELSE or WHILE"
@@ -418,3 +421,18 @@ def complaint(text: str) -> str:
 @given(st.text() | st.lists(st.sampled_from(LANGUAGE.tokens)).map(" ".join))
 def test_any_text_is_a_program_or_an_error_of_three_lines(text: str) -> None:
     assert len(complaint(text).splitlines()) in (0, 3)
+
+
+# Token ids
+
+
+@pytest.mark.parametrize("language", [LANGUAGE, HOOVER.language])
+def test_the_prefix_has_the_same_ids_in_every_language(language: Language) -> None:
+    assert tuple(language.ids[token] for token in PREFIX) == PREFIX_IDS
+
+
+def test_a_text_a_tree_and_a_commented_text_have_the_same_token_ids() -> None:
+    text = "DEF run m( forward suck m)"
+    expected = HOOVER.language.encode(text.split()).tolist()
+    for program in (text, parse(text, HOOVER.language), f"# twice\n{text}"):
+        assert read_tokens(program, HOOVER.language).tolist() == expected

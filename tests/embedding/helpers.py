@@ -13,6 +13,9 @@ from leaps.karel.dataset import DataConfig, Dataset, make_dataset
 from leaps.karel.world import KAREL, LANGUAGE
 
 CPU = torch.device("cpu")
+GRID = (8, 8, 16)
+"""shape of what π observes of Karel's worlds"""
+END = len(LANGUAGE.actions)
 
 needs_shipped_weights = pytest.mark.skipif(not SHIPPED.is_dir(), reason="no trained weights in this checkout")
 
@@ -41,7 +44,7 @@ def untrained(size: int = 8, max_length: int = 45, *, seed: int = 0, policy: boo
     """A space that has learned nothing, but has opinions: its logits are far apart."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        space = ProgramSpace(ModelConfig(size, size, max_length, policy))
+        space = ProgramSpace(LANGUAGE, ModelConfig(size, size, max_length, policy), GRID)
     with torch.no_grad():
         for parameter in space.parameters():
             parameter.mul_(2)

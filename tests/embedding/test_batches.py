@@ -12,18 +12,18 @@ from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX, build
 from leaps.embedding import batches
 from leaps.embedding.batches import ProgramTable, RolloutBatch, RolloutTable
-from leaps.embedding.model import END
 from leaps.karel.dataset import DataConfig, Dataset, make_dataset
 from leaps.karel.interpreter import play
-from leaps.karel.world import LANGUAGE
-from tests.embedding.helpers import CPU, long_programs
+from leaps.karel.observe import planes
+from leaps.karel.world import LANGUAGE, World, Worlds
+from tests.embedding.helpers import CPU, END, GRID, long_programs
 
 LIMIT = 45
 SOME = np.array([41, 7, 30, 8, 59])
 
 
 def programs() -> ProgramTable:
-    return ProgramTable(long_programs().tokens, LIMIT, CPU)
+    return ProgramTable(LANGUAGE, long_programs().tokens, LIMIT, CPU)
 
 
 # Programs
@@ -57,42 +57,41 @@ def test_what_is_allowed_at_each_place_is_what_the_mask_allows() -> None:
 
 def test_what_is_allowed_depends_on_the_room_there_is() -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(["DEF", "run", "m(", "move", "m)"])])
-    tight, wide = (ProgramTable(tokens, limit, CPU).allowed[0, 0] for limit in (5, 45))
+    tight, wide = (ProgramTable(LANGUAGE, tokens, limit, CPU).allowed[0, 0] for limit in (5, 45))
     assert not tight[LANGUAGE.ids["WHILE"]]
     assert wide[LANGUAGE.ids["WHILE"]]
 
 
 def test_programs_too_long_for_the_space_are_refused() -> None:
     with pytest.raises(ValueError, match="can't go on with"):
-        ProgramTable(long_programs().tokens, 10, CPU)
+        ProgramTable(LANGUAGE, long_programs().tokens, 10, CPU)
 
 
 # Rollouts
 
 
-def states_and_actions(data: Dataset, program: int, rollout: int) -> tuple[list[str], list[int]]:
-    """Every state that the interpreter passes, drawn with its markers, and the actions; END if it ended."""
+def states_and_actions(data: Dataset, program: int, rollout: int) -> tuple[list[bytes], list[int]]:
+    """The grid of every state that the interpreter passes, and the actions; END if it ended."""
     world = data.worlds(np.array([program])).world(rollout).clone()
     course = play(build(LANGUAGE.decode(data.tokens[program])), world, data.config.horizon)
-    states, actions = [f"{world.rows()} {world.place}"], []
+    states, actions = [grid_of(world)], []
     for step in course:
         actions.append(step.action)
-        states.append(f"{world.rows()} {world.place}")
+        states.append(grid_of(world))
     if course.outcome == Outcome.CUT_OFF:
         return states[:-1], actions
     return states, [*actions, END]
 
 
-def drawn_state(rollouts: RolloutTable, step: int) -> str:
-    """A step's state, in the same words."""
-    walls = rollouts.ground[rollouts.rollout[step]].view(8, 8).tolist()
-    markers = rollouts.markers[step].view(8, 8).tolist()
-    rows = [
-        "".join("#" if wall else ".123456789A"[count] for wall, count in zip(*line, strict=True))
-        for line in zip(walls, markers, strict=True)
-    ]
-    position, heading = int(rollouts.position[step]), int(rollouts.heading[step])
-    return f"{rows} {(position // 8, position % 8, heading)}"
+def grid_of(world: World) -> bytes:
+    return planes(Worlds.stack([world.clone()])).tobytes()
+
+
+def grid_at(rollouts: RolloutTable, step: int) -> bytes:
+    """What is observed in a step."""
+    grid = rollouts.observations(rollouts.shown[[step]])
+    assert grid.shape == (1, *GRID)
+    return bytes(grid.to(torch.uint8).numpy().tobytes())
 
 
 @pytest.mark.parametrize("chunk", [1000, 2])
@@ -106,7 +105,7 @@ def test_states_and_actions_are_those_of_the_interpreter(chunk: int, monkeypatch
             steps = range(rollouts.first[number], rollouts.first[number + 1])
             states, actions = states_and_actions(data, int(program), rollout)
             assert rollouts.action[steps.start : steps.stop].tolist() == actions
-            assert [drawn_state(rollouts, step) for step in steps] == states
+            assert [grid_at(rollouts, step) for step in steps] == states
 
 
 def test_the_action_before_the_first_is_the_end_and_then_the_one_before() -> None:
@@ -147,17 +146,16 @@ def pack(rollouts: RolloutTable) -> tuple[RolloutBatch, NDArray[np.int64], NDArr
     return rollouts.batch(chosen, which), chosen, which
 
 
-def test_steps_of_a_rollout_in_which_the_world_looks_the_same_share_the_first_of_them() -> None:
+def test_steps_of_a_rollout_with_the_same_observation_share_one_row() -> None:
     rollouts = RolloutTable(long_programs(), SOME, CPU)
-    looks = torch.cat(
-        [rollouts.markers, rollouts.position[:, None], rollouts.heading[:, None]], dim=1
-    ).tolist()
     shared = 0
     for number in range(len(rollouts.lengths)):
-        first: dict[tuple[int, ...], int] = {}
+        rows: dict[bytes, int] = {}
         for step in range(rollouts.first[number], rollouts.first[number + 1]):
-            assert int(rollouts.shown[step]) == first.setdefault(tuple(looks[step]), step)
-            shared += int(rollouts.shown[step]) != step
+            row = int(rollouts.shown[step])
+            shared += grid_at(rollouts, step) in rows
+            assert rows.setdefault(grid_at(rollouts, step), row) == row
+        assert len(set(rows.values())) == len(rows)
     assert shared > 10
 
 
@@ -178,7 +176,8 @@ def test_every_step_knows_its_rollout_and_every_rollout_its_program() -> None:
     sequence, lengths = unpacked(batch.sequence, batch)
     for row, length in enumerate(lengths):
         assert (sequence[row, :length] == row).all()
-    of_data = rollouts.rollout[batch.step] // rollouts.per_program
+    owners = np.repeat(np.arange(len(rollouts.lengths)), rollouts.lengths)
+    of_data = torch.from_numpy(owners)[batch.step] // rollouts.per_program
     assert torch.equal(torch.from_numpy(chosen)[batch.program[batch.sequence]], of_data)
 
 

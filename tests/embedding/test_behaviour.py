@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaps.domain import NO_ACTION, Outcome, Rollouts
-from leaps.embedding.behaviour import HORIZON, match, r_mat
+from leaps.embedding.behaviour import match
+from leaps.experiments.explore import r_mat
+from leaps.karel.dataset import HORIZON
 from leaps.karel.world import KAREL, World, Worlds, random_worlds
 
 LONGEST = 12

@@ -31,7 +31,7 @@ def untrained(config: ModelConfig, seed: int = 0) -> ProgramSpace:
     """A space of random weights: three times as large as usual, so that programs differ much."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        space = ProgramSpace(config)
+        space = ProgramSpace(LANGUAGE, config)
         with torch.no_grad():
             for weight in space.decoder.parameters():
                 weight.mul_(3.0)

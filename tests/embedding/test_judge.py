@@ -9,11 +9,11 @@ from torch import Tensor
 from leaps.domain import Outcome
 from leaps.dsl.text import PREFIX
 from leaps.embedding import judge as module
-from leaps.embedding.behaviour import r_mat
 from leaps.embedding.judge import Judge, same_programs
-from leaps.embedding.model import END, ModelConfig, ProgramSpace
+from leaps.embedding.model import ModelConfig, ProgramSpace
+from leaps.experiments.explore import r_mat
 from leaps.karel.world import KAREL, LANGUAGE
-from tests.embedding.helpers import long_programs, tokens_of, untrained
+from tests.embedding.helpers import END, GRID, long_programs, tokens_of, untrained
 
 NUMBERS = np.array([50, 3, 17, 44, 8, 29])
 
@@ -22,7 +22,7 @@ class Parrot(ProgramSpace):
     """A space that writes what it is told to, and whose policy always says the same."""
 
     def __init__(self, script: NDArray[np.uint8], says: int) -> None:
-        super().__init__(ModelConfig(8, 8))
+        super().__init__(LANGUAGE, ModelConfig(8, 8), GRID)
         self.script = torch.from_numpy(script.astype(np.int64))[:, len(PREFIX) :]
         self.written = 0
         assert self.policy is not None
@@ -124,15 +124,15 @@ def test_without_a_policy_only_programs_are_judged() -> None:
 
 def test_padding_does_not_make_programs_different() -> None:
     short, long = (tokens_of("move", length=length).numpy().astype(np.uint8) for length in (5, 9))
-    assert same_programs(short, long).tolist() == [True]
-    assert same_programs(long, short).tolist() == [True]
+    assert same_programs(short, long, LANGUAGE.pad).tolist() == [True]
+    assert same_programs(long, short, LANGUAGE.pad).tolist() == [True]
 
 
 def test_one_token_makes_programs_different() -> None:
     one, other = (tokens_of("move", text).numpy().astype(np.uint8) for text in ("turnLeft", "turnRight"))
-    assert same_programs(one, other).tolist() == [True, False]
+    assert same_programs(one, other, LANGUAGE.pad).tolist() == [True, False]
 
 
 def test_a_program_that_begins_like_another_is_different() -> None:
     one, other = (tokens_of(text).numpy().astype(np.uint8) for text in ("move", "move move"))
-    assert same_programs(one, other).tolist() == [False]
+    assert same_programs(one, other, LANGUAGE.pad).tolist() == [False]

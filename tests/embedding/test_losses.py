@@ -5,30 +5,32 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.distributions import Categorical, Normal
 from torch.distributions import kl_divergence as torch_divergence
 
 from leaps.dsl.text import PREFIX
 from leaps.embedding.batches import ProgramBatch, ProgramTable, RolloutTable
-from leaps.embedding.behaviour import r_mat
+from leaps.embedding.behaviour import match
 from leaps.embedding.losses import (
     Latent,
     embed,
     kl_divergence,
     latent_behaviour_reconstruction,
-    matching_rewards,
+    likeness_to,
     program_behaviour_reconstruction,
     program_reconstruction,
     token_entropy,
 )
-from leaps.embedding.model import END, ProgramSpace, planes_of, previous_tokens
+from leaps.embedding.model import ProgramSpace, previous_tokens
 from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
+from leaps.experiments.explore import r_mat
 from leaps.karel.dataset import DataConfig, make_dataset
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE, Worlds, random_worlds
-from tests.embedding.helpers import CPU, drawn, long_programs, short_programs, tokens_of, untrained
+from tests.embedding.helpers import CPU, END, drawn, long_programs, short_programs, tokens_of, untrained
 
 # L^P
 
@@ -37,7 +39,7 @@ TWO = ("move", "WHILE c( frontIsClear c) w( turnLeft w)")
 
 def batch_of(*programs: str, max_length: int = 20) -> ProgramBatch:
     tokens = tokens_of(*programs).numpy().astype(np.uint8)
-    return ProgramTable(tokens, max_length, CPU).batch(torch.arange(len(programs)))
+    return ProgramTable(LANGUAGE, tokens, max_length, CPU).batch(torch.arange(len(programs)))
 
 
 def latent_of(count: int, size: int = 8) -> Latent:
@@ -151,12 +153,7 @@ def test_the_policys_loss_is_the_mean_over_all_steps_of_each_rollout_by_itself()
     for program, rollout in zip(numbers, (0, 1, 0), strict=True):
         number = program * 2 + rollout
         steps = torch.arange(rollouts.first[number], rollouts.first[number + 1])
-        grids = planes_of(
-            rollouts.ground[number].expand(len(steps), -1),
-            rollouts.markers[steps],
-            rollouts.position[steps],
-            rollouts.heading[steps],
-        )
+        grids = rollouts.observations(rollouts.shown[steps])
         actions = rollouts.action[steps].long()
         before = torch.cat([torch.tensor([END]), actions[:-1]])
         ones = torch.ones(len(steps), dtype=torch.int64)
@@ -205,20 +202,20 @@ def test_the_reward_is_r_mat_in_the_programs_own_worlds() -> None:
     worlds = data.worlds(every)
     expected = r_mat(KAREL.compile(others), KAREL.compile(data.tokens), worlds, own_worlds=True)
     assert 0 < expected.mean() < 1
-    assert matching_rewards(others, worlds, data.traces(every)) == pytest.approx(expected)
+    assert likeness_to(data, every)(others) == pytest.approx(expected)
 
 
 def test_a_program_is_rewarded_fully_for_its_own_traces() -> None:
     data = long_programs()
     every = np.arange(data.count)
-    assert (matching_rewards(data.tokens, data.worlds(every), data.traces(every)) == 1).all()
+    assert (likeness_to(data, every)(data.tokens) == 1).all()
 
 
 @pytest.mark.parametrize("horizon", [20, 200])
 def test_a_program_is_rewarded_fully_for_its_own_traces_of_any_horizon(horizon: int) -> None:
     data = make_dataset(DataConfig(programs=50, keep="every", pool=16, more=0, horizon=horizon))
     every = np.arange(data.count)
-    assert (matching_rewards(data.tokens, data.worlds(every), data.traces(every)) == 1).all()
+    assert (likeness_to(data, every)(data.tokens) == 1).all()
 
 
 # L^R, on a space so small that all its programs can be listed: one or two actions
@@ -236,7 +233,7 @@ def small_space() -> ProgramSpace:
 def expected_reward(space: ProgramSpace, latent: Tensor, text: str = ORIGINAL) -> Tensor:
     """The sum over all programs of chance times R_mat."""
     tokens = tokens_of(*BODIES)
-    programs = ProgramTable(tokens.numpy().astype(np.uint8), 6, CPU)
+    programs = ProgramTable(LANGUAGE, tokens.numpy().astype(np.uint8), 6, CPU)
     original = KAREL.compile([text] * len(BODIES))
     rewards = torch.from_numpy(
         r_mat(KAREL.compile(tokens.numpy().astype(np.uint8)), original, WORLDS)
@@ -266,8 +263,13 @@ def estimate(
     traces = run(KAREL.compile(list(texts) * count), WORLDS, 100, want_actions=True)
     worlds = Worlds.join([WORLDS] * count * len(texts))
     generator = torch.Generator().manual_seed(0)
+
+    def reward(tokens: NDArray[np.uint8]) -> NDArray[np.float64]:
+        written = run(KAREL.compile(tokens), worlds, 100, own_worlds=True, want_actions=True)
+        return np.asarray(match(written, traces).mean(axis=1))
+
     return program_behaviour_reconstruction(
-        space, ProgramSampler(space), latents.repeat(count, 1), worlds, traces, samples, generator, entropy
+        space, ProgramSampler(space), latents.repeat(count, 1), reward, samples, generator, entropy
     )
 
 

@@ -1,25 +1,20 @@
 """The network keeps to the grammar, draws by its chances, and sees the whole program and nothing else."""
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from leaps.dsl.text import PREFIX, parse
 from leaps.embedding.model import (
-    ACTIONS,
-    END,
     ModelConfig,
     ProgramSpace,
     make_orthogonal,
-    planes_of,
     previous_tokens,
     with_prefix,
 )
 from leaps.embedding.recurrent import Part
-from leaps.karel.observe import planes
-from leaps.karel.world import LANGUAGE, random_worlds
-from tests.embedding.helpers import drawn, tokens_of, untrained
+from leaps.karel.world import LANGUAGE
+from tests.embedding.helpers import END, GRID, drawn, tokens_of, untrained
 
 
 def gumbel(*shape: int, seed: int = 0) -> Tensor:
@@ -155,24 +150,45 @@ def test_the_prefix_makes_a_program_whole() -> None:
 # Seeing worlds
 
 
-def test_the_policy_sees_the_planes_that_observe_makes() -> None:
-    worlds = random_worlds(200, seed=4)
-    worlds.markers[:, 1:-1, 1:-1] += np.random.default_rng(0).integers(0, 10, (200, 6, 6), np.uint8)
-    row, column, heading = torch.from_numpy(worlds.pose).T
-    seen = planes_of(
-        torch.from_numpy(worlds.ground.reshape(200, 64)),
-        torch.from_numpy(worlds.markers.reshape(200, 64)),
-        row * 8 + column,
-        heading,
+@pytest.mark.parametrize(
+    ("observation", "layers"), [((3,), "Linear"), ((8, 8, 16), "Conv2d"), ((5, 9, 2), "Conv2d")]
+)
+def test_the_policy_has_layers_for_the_shape_of_its_observations(
+    observation: tuple[int, ...], layers: str
+) -> None:
+    policy = ProgramSpace(LANGUAGE, ModelConfig(8, 8), observation).policy
+    assert policy is not None
+    assert type(policy.grid[0]).__name__ == layers
+    rows = torch.arange(4)
+    logits = policy(
+        Part(drawn(1, 8), torch.zeros(4).long()),
+        Part(drawn(4, *observation), rows),
+        rows,
+        torch.ones(4).long(),
     )
-    np.testing.assert_array_equal(seen.numpy(), planes(worlds).transpose(0, 3, 1, 2))
+    assert logits.shape == (4, END + 1)
+    logits.sum().backward()
+    assert all(parameter.grad is not None for parameter in policy.grid.parameters())
+
+
+def test_the_policy_observes_the_senses_if_no_shape_is_given() -> None:
+    space = ProgramSpace(LANGUAGE, ModelConfig(8, 8))
+    assert space.observation == (len(LANGUAGE.senses),) == (4,)
+
+
+@pytest.mark.parametrize("observation", [(4, 8, 16), (8, 8), (1, 2, 3, 4)])
+def test_observations_of_another_shape_are_refused(observation: tuple[int, ...]) -> None:
+    with pytest.raises(
+        ValueError, match=r"expected observations of shape \[senses\] or \[height, width, planes\]"
+    ):
+        ProgramSpace(LANGUAGE, ModelConfig(8, 8), observation)
 
 
 def test_the_policy_treats_packed_rollouts_as_if_each_were_alone() -> None:
     policy = untrained().policy
     assert policy is not None
     lengths = [3, 2, 2]
-    latent, grids = drawn(3, 8), [drawn(n, 16, 8, 8, seed=n) for n in lengths]
+    latent, grids = drawn(3, 8), [drawn(n, *GRID, seed=n) for n in lengths]
     previous = [torch.tensor([END, 0, 1][:n]) for n in lengths]
     alone = [
         policy(
@@ -190,7 +206,7 @@ def test_the_policy_treats_packed_rollouts_as_if_each_were_alone() -> None:
         torch.stack([previous[rollout][step] for rollout, step in order]),
         torch.tensor([3, 3, 1]),
     )
-    assert packed.shape == (7, ACTIONS + 1)
+    assert packed.shape == (7, END + 1)
     assert torch.allclose(packed, torch.stack([alone[rollout][step] for rollout, step in order]), atol=1e-5)
 
 
@@ -221,7 +237,7 @@ def test_token_embeddings_have_at_least_one_dimension() -> None:
 
 
 def test_orthogonal_weights_are_orthogonal_and_have_no_biases() -> None:
-    space = ProgramSpace(ModelConfig(16, 16, embedding=5))
+    space = ProgramSpace(LANGUAGE, ModelConfig(16, 16, embedding=5))
     before = {name: tensor.clone() for name, tensor in space.state_dict().items()}
     make_orthogonal(space)
     after = space.state_dict()

@@ -1,7 +1,7 @@
 """Weights come back as they were, and a file that doesn't fit is refused with the reason."""
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,12 @@ from safetensors.torch import load, save
 
 from leaps import __version__
 from leaps.base.tensors import metadata, read_about
+from leaps.dsl.language import Language
 from leaps.embedding.model import ModelConfig, ProgramSpace
 from leaps.embedding.weights import load_weights, round_weights, save_weights
 from leaps.karel.world import LANGUAGE
-from tests.embedding.helpers import drawn, placed, tokens_of, untrained
+from tests.embedding.helpers import GRID, drawn, placed, tokens_of, untrained
+from tests.hoover import HOOVER
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_the_file_names_vocabulary_sizes_and_version(file: Path) -> None:
 
 @pytest.mark.parametrize("embedding", [3, 50])
 def test_the_size_of_token_embeddings_comes_back(tmp_path: Path, embedding: int) -> None:
-    space = ProgramSpace(ModelConfig(8, 8, embedding=embedding))
+    space = ProgramSpace(LANGUAGE, ModelConfig(8, 8, embedding=embedding))
     save_weights(space, tmp_path / "w")
     loaded = load_weights(tmp_path / "w")
     assert read_about(tmp_path / "w")["model"]["embedding"] == embedding
@@ -188,19 +190,59 @@ def test_a_file_of_another_kind_of_model_is_refused(file: Path, model: object) -
 
 def test_another_vocabulary_is_refused_with_what_differs(file: Path) -> None:
     rewrite(file, vocabulary=["paint" if token == "putMarker" else token for token in LANGUAGE.tokens])
-    with pytest.raises(ValueError, match="51 tokens instead of 51; they differ in paint, putMarker"):
-        load_weights(file)
+    message = "is a program space of another language: it has paint and lacks putMarker"
+    with pytest.raises(ValueError, match=message):
+        load_weights(file, language=LANGUAGE)
+    assert "paint" in load_weights(file).language.actions
+
+
+def test_other_perceptions_actions_and_repeats_are_named(file: Path) -> None:
+    other = Language(("move", "dig"), LANGUAGE.perceptions[:3], 2)
+    with pytest.raises(
+        ValueError, match="it has turnRight, turnLeft, pickMarker, putMarker, R=3 and 18 more and lacks dig"
+    ):
+        load_weights(file, language=other)
+
+
+def test_other_opposites_are_named(file: Path) -> None:
+    other = replace(LANGUAGE, opposites=())
+    with pytest.raises(ValueError, match=r"its opposites are .*noMarkersPresent.*, expected \[\]"):
+        load_weights(file, language=other)
+
+
+def test_words_in_another_order_are_another_language(file: Path) -> None:
+    other = replace(LANGUAGE, actions=LANGUAGE.actions[::-1])
+    with pytest.raises(ValueError, match="it has the same words in another order"):
+        load_weights(file, language=other)
+
+
+def test_a_file_of_an_earlier_version_is_karels_grid_and_names_no_opposites(tmp_path: Path) -> None:
+    save_weights(untrained(), tmp_path / "w")
+    about = read_about(tmp_path / "w")
+    del about["opposites"], about["observation"]
+    (tmp_path / "w").write_bytes(save(load((tmp_path / "w").read_bytes()), metadata(about)))
+    loaded = load_weights(tmp_path / "w", language=LANGUAGE)
+    assert loaded.observation == GRID
+    assert loaded.language == replace(LANGUAGE, opposites=())
+
+
+def test_a_language_and_a_shape_come_back_as_they_were(tmp_path: Path) -> None:
+    space = ProgramSpace(HOOVER.language, ModelConfig(8, 8))
+    save_weights(space, tmp_path / "w")
+    loaded = load_weights(tmp_path / "w", language=HOOVER.language)
+    assert (loaded.language, loaded.observation) == (HOOVER.language, (2,))
+    assert torch.equal(loaded.decode(drawn(20, 8)), space.decode(drawn(20, 8)))
 
 
 def test_a_shorter_vocabulary_is_refused_with_what_lacks(file: Path) -> None:
     rewrite(file, vocabulary=LANGUAGE.tokens[:-1])
-    with pytest.raises(ValueError, match="50 tokens instead of 51; they differ in <pad>"):
+    with pytest.raises(ValueError, match=r"is damaged or holds no weights \(expected the tokens of"):
         load_weights(file)
 
 
 def test_the_same_tokens_in_another_order_are_refused(file: Path) -> None:
     rewrite(file, vocabulary=LANGUAGE.tokens[::-1])
-    with pytest.raises(ValueError, match="51 tokens instead of 51, in another order"):
+    with pytest.raises(ValueError, match=r"is damaged or holds no weights \(expected the tokens of"):
         load_weights(file)
 
 

@@ -29,10 +29,10 @@ from leaps.experiments.computing import SEARCHES, Job, do, thinned
 from leaps.experiments.explore import smoothness
 from leaps.experiments.spaces import open_space
 from leaps.experiments.study import STUDY
-from leaps.karel.dataset import DataConfig, make_dataset
+from leaps.karel.dataset import DataConfig, make_dataset, worlds_for
 from leaps.karel.observe import PERCEIVED
 from leaps.karel.world import LANGUAGE
-from leaps.search.reconstruct import TEST_PROGRAMS, worlds_for
+from leaps.search.reconstruct import TEST_PROGRAMS
 from leaps.search.solve import Solution, SolveConfig, solve
 from leaps.tasks import get
 

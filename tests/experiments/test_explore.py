@@ -15,7 +15,6 @@ import torch
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from leaps.embedding.behaviour import r_mat
 from leaps.embedding.model import Coordinates
 from leaps.embedding.space import Space
 from leaps.embedding.train import TrainConfig
@@ -29,10 +28,11 @@ from leaps.experiments.explore import (
     distance_from_normal,
     interpolate,
     nearest,
+    r_mat,
     smoothness,
 )
 from leaps.experiments.report.figures import draw_map
-from leaps.karel.dataset import DataConfig, Dataset, make_dataset
+from leaps.karel.dataset import DataConfig, Dataset, in_worlds, make_dataset, worlds_for
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE, random_worlds
 from leaps.search.reconstruct import PLUS, TEST_PROGRAMS, reconstruct
@@ -52,7 +52,7 @@ def training_of(data: Dataset) -> NDArray[np.uint8]:
 class Atlas:
     """A space of known programs: each has its place, and every point belongs to the nearest of them."""
 
-    text = staticmethod(Space.text)
+    text, language = staticmethod(LANGUAGE.text), LANGUAGE
     raw = False
 
     def __init__(self, programs: NDArray[np.uint8], places: NDArray[Any]) -> None:
@@ -344,7 +344,8 @@ def test_the_training_programs_are_in_the_middle_of_a_map() -> None:
 def test_what_a_map_shows_as_found_is_what_the_search_found() -> None:
     space, _, chart = mapped()
     for name, program in TEST_PROGRAMS.items():
-        assert chart.r_mat[name] == reconstruct(space, program, PLUS, seed=3, iterations=2).r_mat
+        execute = in_worlds(worlds_for(program, 3))
+        assert chart.r_mat[name] == reconstruct(space, program, execute, PLUS, seed=3, iterations=2).r_mat
 
 
 def test_every_test_program_is_on_the_map_twice() -> None:
@@ -371,7 +372,8 @@ def test_how_far_apart_two_programs_are_is_told_in_units_of_the_space() -> None:
     places = space.encode(training_of(data)).astype(np.float64)
     unit = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())
     for name, program in TEST_PROGRAMS.items():
-        found = reconstruct(space, program, PLUS, seed=3, iterations=2).point
+        execute = in_worlds(worlds_for(program, 3))
+        found = reconstruct(space, program, execute, PLUS, seed=3, iterations=2).point
         expected = float(np.linalg.norm(found - space.encode([program])[0])) / unit
         assert chart.apart[name] == pytest.approx(expected, rel=1e-4)
     assert max(chart.apart.values()) > 0.01

@@ -66,7 +66,7 @@ def test_a_program_is_run_at_the_prompt(leaps: Leaps) -> None:
     assert (shown.code, shown.err) == (0, "")
     assert "corridor, seed 0" in shown.out
     assert "needs the environment for atTheEnd" in shown.out
-    assert "100 were decided by the task" in shown.out
+    assert "100 were ended by the task" in shown.out
     assert leaps("run", "-e", LEFT, "--task", TASK, "--json").json["privileged"] == []
     assert "cut off after 30 steps" in leaps("run", "-e", FOREVER, "--task", TASK).out
 
@@ -84,7 +84,7 @@ def test_an_episode_is_watched_as_observations(leaps: Leaps, monkeypatch: pytest
     monkeypatch.setattr("leaps.cli.app.out.is_interactive", True)
     monkeypatch.setenv("TERM", "xterm")
     done = leaps("run", "-e", RIGHT, "--task", TASK, "--watch")
-    assert "corridor has no picture for a terminal: these are its observations; --gif films it" in " ".join(
+    assert "corridor has no text picture; shown are its observations. Use --gif for a film." in " ".join(
         done.out.split()
     )
     assert "value 1.00" in done.out
@@ -99,7 +99,7 @@ def test_a_program_is_traced_with_observations_and_reasons(leaps: Leaps) -> None
     assert len(traced["start"]["observation"]) == 2
     assert traced["steps"][0]["tests"][0]["condition"] == "not c( atTheEnd c)"
     shown = leaps("trace", "-e", RIGHT, "-t", TASK, "--size", "long")
-    assert "the task is decided, return 1.000" in shown.out
+    assert "the task ends the rollout, return 1.000" in shown.out
     assert "perceptions that need the environment: atTheEnd" in shown.out
     assert "WHILE not c( atTheEnd c)? yes" in shown.out
     assert "stopped after 30 actions" in leaps("trace", "-e", FOREVER, "-t", TASK).out
@@ -134,7 +134,7 @@ def test_a_file_that_was_edited_does_not_go_on(
     assert f"{file} changed since this search was interrupted" in done.err
     assert f"or delete {kept[0]} to search from the beginning" in done.err
     file.write_text(source)
-    assert "goes on where it was interrupted" in leaps(*words).err
+    assert "resumes after" in leaps(*words).err
 
 
 def test_what_is_wrong_with_an_environment_is_said_before_a_folder_is_made(
@@ -158,7 +158,7 @@ def test_what_is_wrong_with_an_environment_is_said_before_a_folder_is_made(
         (("run", "-e", "DEF run m( move m)", "-t", TASK), "'move' is not a token of this language"),
         (
             ("run", "--policy", "out", "-t", TASK),
-            "--policy: policies act in Karel's worlds only, which corridor",
+            "corridor: baselines act in Karel's worlds only; expected",
         ),
         (
             ("trace", "-e", RIGHT, "-t", TASK, "--state", 3),
@@ -166,7 +166,7 @@ def test_what_is_wrong_with_an_environment_is_said_before_a_folder_is_made(
         ),
         (
             ("baseline", "naive", "-t", TASK),
-            "--task: baselines act in Karel's worlds only, which corridor has",
+            "corridor: baselines act in Karel's worlds only; expected",
         ),
         (("solve", TASK, "--method", "leaps"), "and corridor has none; expected ladder or hc"),
         (("repair", "-e", "DEF run m( move m)", "--task", TASK), "'move' is not a token of this language"),

@@ -41,9 +41,9 @@ def test_a_right_record_agrees(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "what"),
     [
-        ("actions", "mp", "actions: recorded mp, ours mu"),
-        ("actions", "m", "actions: recorded m, ours mu"),
-        ("halted", False, "recorded as not halted, ours is halted"),
+        ("actions", "mp", "actions: recorded mp, found mu"),
+        ("actions", "m", "actions: recorded m, found mu"),
+        ("halted", False, "recorded as not halted, found halted"),
         ("final_grid", ["####", "#.2#", "####"], "the final worlds differ"),
         ("final_agent", [1, 1, "E"], "the final worlds differ"),
         ("final_agent", [1, 2, "W"], "the final worlds differ"),
@@ -67,7 +67,7 @@ def test_a_wrong_return_is_found(tmp_path: Path) -> None:
     }
     assert conform(written(tmp_path, record)) == (1, [])
     assert (
-        "recorded return 0.250000, ours 0.500000"
+        "recorded return 0.250000, found 0.500000"
         in conform(written(tmp_path, {**record, "return": 0.25}))[1][0].what
     )
 

@@ -18,6 +18,7 @@ from safetensors.numpy import load, save
 from leaps.base import parallel
 from leaps.base.tensors import metadata
 from leaps.domain import NO_ACTION, Outcome
+from leaps.dsl import sample
 from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import If, IfElse, While, walk
 from leaps.dsl.text import build
@@ -89,7 +90,7 @@ def test_more_programs_than_there_are_is_refused(monkeypatch: pytest.MonkeyPatch
             raise TimeoutError("a thousand batches of five programs, and no end")
         return draw(*args, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(dataset, "sample_programs", patient)
+    monkeypatch.setattr(sample, "sample_programs", patient)
     with pytest.raises(ValueError, match="hardly more than 5 programs of at most 5 tokens; 20 can't all be"):
         make_dataset(DataConfig(programs=20, max_length=5, keep="every"))
 

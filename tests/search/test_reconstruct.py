@@ -8,7 +8,8 @@ import pytest
 from leaps.domain import Outcome
 from leaps.dsl.syntax import If, IfElse, Repeat, While, walk
 from leaps.dsl.text import parse
-from leaps.embedding.behaviour import HORIZON, r_mat
+from leaps.experiments.explore import r_mat
+from leaps.karel.dataset import HORIZON, in_worlds, worlds_for
 from leaps.karel.executor import run
 from leaps.karel.world import KAREL, LANGUAGE
 from leaps.search.cem import CEMConfig
@@ -18,7 +19,6 @@ from leaps.search.reconstruct import (
     TEST_PROGRAMS,
     Reconstruction,
     reconstruct,
-    worlds_for,
 )
 from tests.embedding.helpers import needs_shipped_weights, shipped
 
@@ -29,7 +29,8 @@ HARD = TEST_PROGRAMS["WHILE+2IF+IFELSE"]
 
 
 def found(program: str, seed: int = 0, iterations: int = 40) -> Reconstruction:
-    return reconstruct(shipped(), program, CONFIG, seed, iterations)
+    execute = in_worlds(worlds_for(program, seed))
+    return reconstruct(shipped(), program, execute, CONFIG, seed, iterations)
 
 
 def assert_same(one: Reconstruction, other: Reconstruction) -> None:
@@ -173,7 +174,8 @@ def test_a_search_ends_after_ten_perfect_iterations_in_a_row(monkeypatch: pytest
         return decode(latents)
 
     monkeypatch.setattr(space, "decode", counted)
-    result = reconstruct(space, MOVE, CONFIG, seed=0, iterations=1000)
+    execute = in_worlds(worlds_for(MOVE, 0))
+    result = reconstruct(space, MOVE, execute, CONFIG, seed=0, iterations=1000)
     assert result.r_mat == 1.0
     assert result.iterations + IN_A_ROW - 1 <= len(decoded) < 1000
 

@@ -64,7 +64,7 @@ def test_pictures_are_asked_for_a_few_at_a_time(own_server: Running) -> None:
 def test_karel_has_no_pictures(own_server: Running) -> None:
     answer = own_server.post("/api/pictures", {"program": "DEF run m( move m)", "task": "maze", "count": 1})
     assert answer.status == 422
-    assert "whose worlds the page draws" in answer.json["error"]
+    assert "whose worlds the page does not draw" in answer.json["error"]
 
 
 def test_an_environment_without_pictures_says_so(tmp_path: Path) -> None:

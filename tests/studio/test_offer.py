@@ -7,13 +7,13 @@ import pytest
 from leaps.dsl.text import parse
 from leaps.karel.tasks import HARD, PAPER_TASKS, TASKS
 from leaps.karel.world import LANGUAGE
-from leaps.studio.offer import OFFERED, describe_tasks, kinds_beyond, privileged_of, step_cost
+from leaps.studio.offer import describe_tasks, kinds_beyond, offered, privileged_of, step_cost
 from tests.gym.corridor import CORRIDOR, corridor, light_is_on
 from tests.studio.harness import RIGHT
 
 
 def test_a_task_of_karel_is_described() -> None:
-    told = describe_tasks(OFFERED, {})
+    told = describe_tasks(offered(), {})
     maze = next(task for task in told["tasks"] if task["name"] == "maze")
     assert (maze["title"], maze["size"], maze["smallest"], maze["horizon"]) == ("Maze", [8, 8], [5, 5], 640)
     assert (maze["drawn"], maze["mapped"], maze["unit"], maze["best"]) == (True, True, "world", 1.0)
@@ -42,7 +42,7 @@ def test_a_task_of_which_no_best_return_is_known_has_none() -> None:
 
 
 def test_tasks_stand_under_headings() -> None:
-    told = describe_tasks({**OFFERED, "seesaw": TASKS["seesaw"]}, {"corridor": CORRIDOR})["tasks"]
+    told = describe_tasks({**offered(), "seesaw": TASKS["seesaw"]}, {"corridor": CORRIDOR})["tasks"]
     headings = {
         heading: [task["name"] for task in told if task["group"] == heading]
         for heading in dict.fromkeys(task["group"] for task in told)
@@ -56,8 +56,8 @@ def test_tasks_stand_under_headings() -> None:
 
 
 def test_a_language_is_described_once_with_the_kind_of_each_word() -> None:
-    told = describe_tasks(OFFERED, {"corridor": CORRIDOR})
-    assert {task["language"] for task in told["tasks"] if task["name"] in OFFERED} == {0}
+    told = describe_tasks(offered(), {"corridor": CORRIDOR})
+    assert {task["language"] for task in told["tasks"] if task["name"] in offered()} == {0}
     karel, other = told["languages"]
     assert list(karel["words"]) == list(LANGUAGE.tokens[:-1])
     assert other["actions"] == ["left", "right"]

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from leaps.evaluate import evaluate
-from leaps.studio.karel import KarelTrace
-from leaps.studio.offer import OFFERED
+from leaps.studio.offer import offered
+from leaps.studio.rollouts import Replayed
 from leaps.studio.server import Start, Studio
 from tests.karel.tasks.corridor import SOLUTION, edit
 from tests.studio.harness import WALK, running
@@ -17,16 +17,16 @@ def test_a_task_of_ones_own_is_offered_and_scored_as_those_that_ship(corridor: P
     with running(start=Start.of(f"{corridor}:CORRIDOR~100")) as server:
         told = server.get("/api/about").json
         assert told["start"] == {"task": "corridor~100", "program": None}
-        assert [task["name"] for task in told["tasks"]] == [*OFFERED, "corridor"]
+        assert [task["name"] for task in told["tasks"]] == [*offered(), "corridor"]
         assert [task["name"] for task in told["tasks"] if task["group"] == "Your own"] == ["corridor"]
-        offered = told["tasks"][-1]
-        assert offered["summary"] == "leave a marker in the last cell of a corridor"
-        assert (offered["title"], offered["size"], offered["horizon"]) == ("Corridor", [4, 12], 480)
+        own = told["tasks"][-1]
+        assert own["summary"] == "leave a marker in the last cell of a corridor"
+        assert (own["title"], own["size"], own["horizon"]) == ("Corridor", [4, 12], 480)
         assert str(corridor.parent) not in json.dumps(told)
         for name, program in (
             ("corridor", SOLUTION),
             ("corridor~7", SOLUTION),
-            ("corridor", offered["program"]),
+            ("corridor", own["program"]),
         ):
             scored = server.result("/api/evaluate", program=program, task=name, seed=4, size=[4, 30])
             known = name.replace("corridor", f"{corridor}:CORRIDOR")
@@ -99,8 +99,8 @@ def test_an_edit_of_a_task_of_ones_own_is_seen_by_the_next_request(corridor: Pat
         edit(corridor, 'name="corridor"', 'name="hall"')  # the page goes on to ask for it by its name
         assert server.result("/api/evaluate", **asked)["mean"] == 0.5
         assert len(server.result("/api/rollout", **asked)["world"]["rows"]) == 5
-        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
-        assert (offered["name"], offered["size"]) == ("corridor", [5, 9])
+        (own,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
+        assert (own["name"], own["size"]) == ("corridor", [5, 9])
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_mistakes_in_a_task_of_ones_own_are_told_and_can_be_mended(
             answer = server.post(f"/api/{path}", {"program": WALK, "task": "corridor", **more})
             assert answer.status == 422
             assert answer.json["error"].startswith("task: " + said.format(file=corridor))
-        (offered,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
-        assert offered["size"] == [4, 12]
+        (own,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
+        assert own["size"] == [4, 12]
         assert server.result("/api/evaluate", program=WALK, task="maze")["valid"]
         corridor.write_text(source)
         assert server.result("/api/evaluate", program=SOLUTION, task="corridor")["mean"] == 1.0
@@ -139,11 +139,11 @@ def test_a_task_of_ones_own_that_is_broken_keeps_nothing_else_from_getting_ready
     corridor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ready: list[str] = []
-    monkeypatch.setattr(KarelTrace, "answer", lambda rollout: ready.append(rollout.task.name))
+    monkeypatch.setattr(Replayed, "answer", lambda rollout: ready.append(rollout.task.name))
     studio = Studio(Start.of(f"{corridor}:CORRIDOR"), warm=False)
     monkeypatch.setattr(studio, "draw_map", lambda: ready.append("map"))
     studio._get_ready()
     edit(corridor, "    last = 1\n", "    last = [1][1]\n")
     studio._get_ready()
     studio.stop()
-    assert ready == ["corridor", *OFFERED, "map", *OFFERED, "map"]
+    assert ready == ["corridor", *offered(), "map", *offered(), "map"]

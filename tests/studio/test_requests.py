@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leaps.karel.tasks import KarelTask
-from leaps.karel.world import LANGUAGE, World
+from leaps.karel.world import LANGUAGE
 from leaps.studio import requests
 from leaps.studio.requests import (
     BUDGET,
@@ -20,7 +20,6 @@ from leaps.studio.requests import (
     SearchRequest,
     find_task,
     mistake,
-    playable,
     read_json,
     read_search,
     with_words,
@@ -246,10 +245,8 @@ def test_a_search_in_an_environment_names_variants_and_methods_without_a_space()
             read_search({"task": "corridor"} | change, OWN)
 
 
-def test_a_world_is_drawn() -> None:
-    world = Fields({"world": {"rows": ROWS, "karel": [1, 1, 2]}}).world()
-    assert world.rows() == ROWS
-    assert world.place == (1, 1, 2)
+def test_a_drawing_has_rows_and_a_pose() -> None:
+    assert Fields({"world": {"rows": ROWS, "karel": [1, 1, 2]}}).drawing() == (ROWS, (1, 1, 2))
 
 
 @pytest.mark.parametrize(
@@ -259,44 +256,13 @@ def test_a_world_is_drawn() -> None:
         ({"rows": ROWS}, "karel: expected a list"),
         ({"rows": ROWS, "karel": [1, 1]}, "karel: expected row, column and heading"),
         ({"rows": ROWS, "karel": [1, 1, 4]}, "heading: expected 0 to 3"),
-        ({"rows": ROWS, "karel": [0, 0, 0]}, "inside a wall"),
-        ({"rows": ROWS, "karel": [50, 0, 0]}, "outside"),
-        ({"rows": ["###", "#.#", "#.#"], "karel": [1, 1, 0]}, "border must be wall"),
-        ({"rows": ["####", "#x1#", "####"], "karel": [1, 1, 0]}, "expected '#'"),
-        ({"rows": ["####", "#1#", "####"], "karel": [1, 1, 0]}, "equally long"),
         ({"rows": ["#" * (SIDE + 1)] * 3, "karel": [1, 1, 0]}, "at most 100 cells a row, found 101"),
         ({"rows": ["###"] * (SIDE + 1), "karel": [1, 1, 0]}, "a list of 1 to 100"),
         ({"rows": [3], "karel": [1, 1, 0]}, "expected texts"),
     ],
 )
-def test_a_world_that_can_not_be_is_refused(world: object, said: str) -> None:
-    assert said in refused({"world": world}, "world")
-
-
-def test_a_drawn_world_is_no_smaller_than_its_task_allows() -> None:
-    world = World.parse("#####\n#.>.#\n#####")
-    with pytest.raises(RequestError, match="needs at least 6x6"):
-        playable(world, get("door-key"), 0)  # it would open doors outside of the world
-
-
-def test_a_snake_needs_room_to_grow() -> None:
-    full = ["#######"] + ["#11111#"] * 5 + ["#######"]
-    with pytest.raises(RequestError, match="needs at least 23 empty cells, found 0"):
-        playable(World.of(full, 1, 1, 1), get("snake"), 0)
-    nearly = ["#######", "#11...#"] + ["#.....#"] * 4 + ["#######"]
-    assert playable(World.of(nearly, 1, 1, 1), get("snake"), 0).memory.size > 0
-    with pytest.raises(RequestError, match="found 22"):
-        playable(World.of(nearly, 1, 3, 1), get("snake"), 0)
-    room = ["#######"] + ["#.....#"] * 5 + ["#######"]
-    assert playable(World.of(room, 1, 1, 1), get("snake"), 0).memory.size > 0
-
-
-def test_a_playable_world_is_a_copy_with_the_tasks_exits() -> None:
-    world = World.of(["#####", "#..1#", "#...#", "#...#", "#####"], 3, 1, 1)
-    before = str(world)
-    assert (playable(world, get("maze"), 0).ground == 2).sum() == 1
-    assert str(world) == before
-    assert (world.ground == 2).sum() == 0
+def test_a_wrong_drawing_is_refused(world: object, said: str) -> None:
+    assert said in refused({"world": world}, "drawing")
 
 
 def test_a_search_is_asked_for_in_an_address() -> None:
@@ -362,11 +328,12 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 )
 
 
-@given(json_values, st.sampled_from(["seed", "task", "world"]))
-def test_whatever_a_field_holds_it_is_read_or_refused(value: Any, method: str) -> None:
+@given(json_values, st.sampled_from([("seed", "seed"), ("task", "task"), ("world", "drawing")]))
+def test_any_value_of_a_field_is_read_or_refused(value: Any, read: tuple[str, str]) -> None:
+    name, method = read
     problem = ""
     try:
-        getattr(Fields({method: value}), method)()
+        getattr(Fields({name: value}), method)()
     except RequestError as error:
         problem = str(error)
     assert len(problem) < 1000

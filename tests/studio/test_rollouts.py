@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from leaps.studio.karel import KarelTrace
 from leaps.studio.requests import Fields, RequestError
-from leaps.studio.rollouts import rollout_of, rollouts_of
+from leaps.studio.rollouts import Replayed, rollout_of, rollouts_of
 from leaps.studio.tracing import Trace
 from tests.studio.harness import OWN, RIGHT, WALK
 
@@ -18,7 +17,7 @@ def asked(**fields: Any) -> Fields:
 
 
 def test_karel_is_traced_by_compiled_code_and_other_tasks_by_the_interpreter() -> None:
-    assert isinstance(rollout_of(asked(program=WALK, task="maze")), KarelTrace)
+    assert isinstance(rollout_of(asked(program=WALK, task="maze")), Replayed)
     found = rollout_of(asked(index=7, seed=3, size="long"))
     assert isinstance(found, Trace)
     assert (found.index, found.seed, found.size) == (7, 3, "long")
@@ -34,7 +33,28 @@ def test_the_program_is_in_the_words_of_the_task() -> None:
         rollout_of(asked(program=WALK))
 
 
-def test_only_karel_has_drawn_worlds() -> None:
-    assert isinstance(rollout_of(asked(program=WALK, task=None, world=DRAWN)), KarelTrace)
-    with pytest.raises(RequestError, match="expected a task of Karel for a drawn world, found corridor"):
+def test_a_domain_without_drawn_worlds_refuses_one() -> None:
+    assert isinstance(rollout_of(asked(program=WALK, task=None, world=DRAWN)), Replayed)
+    with pytest.raises(RequestError, match="a task whose worlds can be drawn, found one of corridor"):
         rollout_of(asked(world=DRAWN))
+
+
+@pytest.mark.parametrize(
+    ("drawn", "message"),
+    [
+        ({"rows": ["####", "#.1#", "####"], "karel": [0, 0, 0]}, "inside a wall"),
+        ({"rows": ["####", "#.1#", "####"], "karel": [50, 0, 0]}, "outside"),
+        ({"rows": ["###", "#.#", "#.#"], "karel": [1, 1, 0]}, "border must be wall"),
+        ({"rows": ["####", "#x1#", "####"], "karel": [1, 1, 0]}, "expected '#'"),
+        ({"rows": ["####", "#1#", "####"], "karel": [1, 1, 0]}, "equally long"),
+    ],
+)
+def test_a_drawn_world_is_checked(drawn: dict[str, Any], message: str) -> None:
+    with pytest.raises(RequestError, match=f"world: .*{message}"):
+        rollout_of(asked(program=WALK, task=None, world=drawn))
+
+
+def test_a_drawn_world_is_no_smaller_than_its_task_allows() -> None:
+    small = {"rows": ["#####", "#...#", "#####"], "karel": [1, 2, 1]}
+    with pytest.raises(RequestError, match="needs at least 6x6"):
+        rollout_of(asked(program=WALK, task="door-key", world=small))  # it would open doors outside

@@ -7,11 +7,11 @@ import pytest
 from leaps.domain import Outcome
 from leaps.dsl.text import to_line
 from leaps.evaluate import evaluate
+from leaps.karel.studio import START
 from leaps.karel.tasks import TASKS
 from leaps.studio import scoring
 from leaps.studio.lanes import CHEAP
 from leaps.studio.offer import STEP_COST
-from leaps.studio.programs import START
 from leaps.studio.requests import Fields, RequestError
 from leaps.studio.scoring import STEPS, Scoring
 from tests.gym.corridor import CORRIDOR

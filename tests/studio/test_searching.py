@@ -93,7 +93,7 @@ def test_who_stops_asking_ends_the_search() -> None:
         identity = process.pid
         assert identity is not None
         assert is_alive(identity)
-        with pytest.raises(RequestError, match="1 searches are under way already") as caught:
+        with pytest.raises(RequestError, match="1 searches are running") as caught:
             searches.check()
         assert caught.value.status == 503
         with pytest.raises(RequestError):
@@ -133,7 +133,7 @@ def test_a_process_that_dies_is_a_problem_and_stopping_is_none() -> None:
         one.kill()
         done, _ = await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
         (events,) = (task.result() for task in done)
-        assert events[-1] == ("problem", {"error": "the search's process came to an unexpected end"})
+        assert events[-1] == ("problem", {"error": "the process of the search ended unexpectedly"})
         searches.stop()
         for rest in await asyncio.gather(*(task for task in watched if task not in done)):
             assert all(name == "step" for name, _ in rest)

@@ -21,7 +21,7 @@ from leaps.karel.world import LANGUAGE
 from leaps.studio.guard import SECURITY
 from leaps.studio.lanes import CHEAP
 from leaps.studio.mapping import LatentMap
-from leaps.studio.offer import OFFERED
+from leaps.studio.offer import offered
 from leaps.studio.requests import BODY, Fields
 from leaps.studio.rollouts import rollout_of
 from leaps.studio.searching import Searches
@@ -37,7 +37,7 @@ POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "pictures", "space/p
 def test_about_says_what_there_is(server: Running) -> None:
     told = server.get("/api/about").json
     assert told["version"] == __version__
-    assert [task["name"] for task in told["tasks"]] == list(OFFERED)
+    assert [task["name"] for task in told["tasks"]] == list(offered())
     assert told["languages"][told["tasks"][0]["language"]]["perceptions"] == list(LANGUAGE.perceptions)
     assert told["study"][0]["reported"] == {"0": 0.86, "3": 0.95, "5": 1.0}
     assert told["limits"] == {
@@ -58,8 +58,8 @@ def test_the_task_to_begin_with_is_always_listed(task: str) -> None:
     assert told["start"]["task"] == task
     plain = task.partition("~")[0]
     assert [one["name"] for one in told["tasks"]] == [
-        *OFFERED,
-        *(() if plain in OFFERED else (plain,)),
+        *offered(),
+        *(() if plain in offered() else (plain,)),
     ]
 
 

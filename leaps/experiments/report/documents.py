@@ -7,23 +7,26 @@ from functools import partial
 from pathlib import Path
 
 from leaps.base.files import write_atomically
-from leaps.experiments import environments
+from leaps.experiments import environments, published_seeds
 from leaps.experiments.catalogue import get_experiment
 from leaps.experiments.report.charts import draw
 from leaps.experiments.report.claims import claims_page
 from leaps.experiments.report.contents import Contents
 from leaps.experiments.report.details import details_of
 from leaps.experiments.report.exhibits import parts_of
-from leaps.experiments.report.markdown import to_markdown, to_readme, to_readme_ladder
+from leaps.experiments.report.markdown import to_ladder_table, to_markdown, to_readme
 from leaps.experiments.report.parts import pictures_of
 from leaps.experiments.store import Store
 
 NAME, CLAIMS, FIGURES = "reproduction", "claims", "figures"
 PAGE = "your-own-environment.md"
-"""the page with a table of environments"""
+"""the page with the tables of environments"""
 RESULTS, LADDER = "results", "ladder"
-"""the generated parts of a README; each is between two marker lines"""
-IN_README = ("as-run", "tasks", "karel-hard")
+"""generated parts of a README and of the page on searches, each between two marker lines"""
+SEARCHES = Path("methods", "search.md")
+"""the page with a table of Ladder on all tasks"""
+IN_README = "tasks"
+"""the experiment that a README's table needs"""
 
 
 @dataclass(frozen=True)
@@ -52,17 +55,20 @@ def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -
     found += [Document(folder / FIGURES / f"{name}.svg", draw_one()) for name, draw_one in drawn.items()]
     if readme is not None:
         found.append(_readme(contents, folder, readme))
+    if (folder / SEARCHES).is_file():
+        found.append(_inserted(folder / SEARCHES, LADDER, to_ladder_table(contents.sections)))
     return found
 
 
 def environments_document(store: Store, file: Path) -> Document:
-    """The page of known environments, with a table of what is stored of them."""
-    cells = get_experiment(environments.NAME).cells()
-    found = [result for cell in cells if (result := store.read(cell)) is not None]
-    if not found:
-        return Document(file, file.read_bytes())
+    """The page of known environments, with the tables of their stored results."""
     text = file.read_bytes().decode()
-    return Document(file, insert(text, environments.NAME, environments.markdown(found), str(file)).encode())
+    for table in (environments, published_seeds):
+        cells = get_experiment(table.NAME).cells()
+        found = [result for cell in cells if (result := store.read(cell)) is not None]
+        if found:
+            text = insert(text, table.NAME, table.markdown(found), str(file))
+    return Document(file, text.encode())
 
 
 def write(documents: Sequence[Document]) -> None:
@@ -71,17 +77,15 @@ def write(documents: Sequence[Document]) -> None:
 
 
 def _readme(contents: Contents, folder: Path, file: Path) -> Document:
-    sections = sorted(
-        (section for section in contents.sections if section.experiment.name in IN_README),
-        key=lambda section: IN_README.index(section.experiment.name),
-    )
-    if not sections:
-        known = f"{', '.join(IN_README[:-1])} or {IN_README[-1]}"
-        raise ValueError(f"{file}: there are no results of {known} to write into it")
+    if IN_README not in (section.experiment.name for section in contents.sections):
+        raise ValueError(f"{file}: there are no results of {IN_README} to write into it")
     details = Path(os.path.relpath(folder / f"{NAME}.md", file.parent)).as_posix()
-    text = file.read_bytes().decode()
-    text = insert(text, RESULTS, to_readme(sections, details), str(file))
-    return Document(file, insert(text, LADDER, to_readme_ladder(sections), str(file)).encode())
+    return _inserted(file, RESULTS, to_readme(contents.sections, details))
+
+
+def _inserted(file: Path, what: str, results: str) -> Document:
+    """A page with results put between its marker lines."""
+    return Document(file, insert(file.read_bytes().decode(), what, results, str(file)).encode())
 
 
 def insert(text: str, what: str, results: str, name: str) -> str:

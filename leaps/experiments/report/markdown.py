@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from leaps.experiments.report import costs, effort, wording
+from leaps.experiments.report.conclusions import conclusion_of
 from leaps.experiments.report.contents import Contents, Exhibit, Section
 from leaps.experiments.report.details import details_of
 from leaps.experiments.report.exhibits import parts_of
@@ -14,13 +15,18 @@ def to_markdown(contents: Contents, figures: str = "figures") -> str:
     parts = [f"# {wording.TITLE}", wording.INTRODUCTION]
     if contents.quick:
         parts.append(f"**{wording.QUICK}**")
+    if contents.sections:
+        parts += [f"## {wording.READING}", _bullets(wording.LEGENDS)]
+    parts += [f"## {wording.OVERVIEW}", _bullets(wording.overview_lines(contents))]
     for section in contents.sections:
         parts += _section(section, details_of(section, contents), figures)
     for exhibit in contents.exhibits:
         parts += _exhibit(exhibit, figures)
     if contents.programs:
         parts += [f"## {wording.PROGRAMS}", wording.PROGRAMS_INTRODUCTION]
-        parts += [_part(part, figures) for part in wording.program_parts(contents)]
+        parts += _folded(
+            wording.PROGRAMS.lower(), [_part(part, figures) for part in wording.program_parts(contents)]
+        )
     if contents.costs:
         parts += [f"## {costs.TITLE}", costs.INTRODUCTION, _part(costs.costs_table(contents.costs), figures)]
     if lines := wording.unexplained_lines(contents):
@@ -28,17 +34,26 @@ def to_markdown(contents: Contents, figures: str = "figures") -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def to_readme(sections: Iterable[Section], details: str) -> str:
-    """Some tables, and where the details are: the part of a README that is generated."""
-    parts = []
-    for section in sections:
-        parts += [wording.headline(section), results_table(section, footnotes=False)]
-    parts.append(f"{wording.LEGEND} [Why, how sure, and which commands make it]({details}).")
-    return "\n\n".join(parts) + "\n"
+def to_readme(sections: Sequence[Section], details: str) -> str:
+    """The small table of results in a README, and where the details are."""
+    tables = {section.experiment.name: section for section in sections}
+    tasks = tables["tasks"]
+    columns = tasks.experiment.tasks
+    lines = [("", *columns)]
+    for experiment, method, label in wording.README_ROWS:
+        if experiment not in tables:
+            continue
+        row = [tables[experiment].table[method, task] for task in columns]
+        if all(one.entry is None for one in row):
+            continue
+        if any(one.reported for one in row):
+            lines.append((f"{label}, reported", *(wording.reported_text(one.reported) for one in row)))
+        lines.append((f"{label}, here", *(wording.entry_text(one.entry) for one in row)))
+    return f"{_table(lines)}\n\n{wording.README_LEGEND} [All tables, and how they were made]({details}).\n"
 
 
-def to_readme_ladder(sections: Iterable[Section]) -> str:
-    """The ladder search on all tasks: the part of a README that comes first."""
+def to_ladder_table(sections: Iterable[Section]) -> str:
+    """Ladder on all tasks."""
     entries = {
         task: one.entry
         for section in sections
@@ -70,21 +85,25 @@ def results_table(section: Section, footnotes: bool = True) -> str:
 def _section(section: Section, details: Sequence[Part], figures: str) -> list[str]:
     name = section.experiment.name
     summaries = [wording.summary_cells(method, summary) for method, summary in section.summaries.items()]
-    parts = [f"## {name}", wording.headline(section), results_table(section), wording.LEGEND]
+    parts = [f"## {name}", wording.headline(section), conclusion_of(section), results_table(section)]
     if judged := wording.judged_line(section):
         parts.append(judged)
     if section.notes:
         parts.append("\n".join(f"{number}. {note}" for number, note in enumerate(section.notes, 1)))
-    parts += [
-        f"![{name}: here and as reported]({figures}/{name}.svg)",
-        wording.CHART_LEGEND,
-        _table([wording.SUMMARY_HEAD, *summaries]),
-        wording.SUMMARY_LEGEND,
-        *(_part(part, figures) for part in details),
-    ]
+    parts.append(f"![{name}: here and as reported]({figures}/{name}.svg)")
+    folded = [_table([wording.SUMMARY_HEAD, *summaries]), *(_part(part, figures) for part in details)]
     if section.effort:
-        parts += [f"### {effort.HEAD}", _part(section.effort, figures), section.effort_legend]
-    return [*parts, *_origin(section)]
+        folded += [f"### {effort.HEAD}", _part(section.effort, figures), section.effort_legend]
+    return [*parts, *_folded(name, [*folded, *_origin(section)])]
+
+
+def _folded(name: str, parts: Sequence[str]) -> list[str]:
+    """What a reader unfolds with a click, on GitHub and in the site."""
+    return [
+        f'<details markdown="1">\n<summary>{wording.DETAILS}: {name}</summary>',
+        *parts,
+        "</details>",
+    ]
 
 
 def _origin(section: Section | Exhibit) -> list[str]:
@@ -95,11 +114,17 @@ def _origin(section: Section | Exhibit) -> list[str]:
 
 
 def _exhibit(exhibit: Exhibit, figures: str) -> list[str]:
+    parts = parts_of(exhibit)
+    pictures = [place for place, part in enumerate(parts) if isinstance(part, Picture)]
+    shown = pictures[0] + 1 if pictures else 0  # the rest is folded
     return [
         f"## {exhibit.experiment.name}",
         wording.headline(exhibit),
-        *(_part(part, figures) for part in parts_of(exhibit)),
-        *_origin(exhibit),
+        *(_part(part, figures) for part in parts[:shown]),
+        *_folded(
+            exhibit.experiment.name,
+            [*(_part(part, figures) for part in parts[shown:]), *_origin(exhibit)],
+        ),
     ]
 
 

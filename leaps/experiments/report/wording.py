@@ -10,24 +10,39 @@ from leaps.experiments.table import Entry
 NOTHING = "–"
 TITLE = "The reproduction"
 INTRODUCTION = (
-    "Results of this project beside the reported ones, experiment by experiment. `leaps report` generates "
-    "this page from stored results; only the notes are written by hand. A number is a mean over seeds. On a "
-    "task it is the return on held-out worlds, whose seeds were used for no training and no search, or the "
-    "exact mean over all initial states where these can be listed."
+    "The results of this project beside the reported ones, experiment by experiment. `leaps report` writes "
+    "this page from stored results; only the numbered notes are written by hand. Every section names the "
+    "command that computes its numbers. [Which of the paper's claims hold](claims.md) is a page of its own."
 )
 QUICK = "Quick runs are among these numbers: miniatures, which must not be compared with anything."
-LEGEND = (
-    f"Mean (standard deviation) · seeds; the reported number is below it. {BETTER} better and {WORSE} worse "
-    f"by more than the reported deviation and by more than rounding; {NOTHING} no result."
+READING = "How to read the tables"
+LEGENDS = (
+    "An entry is the mean over seeds, the standard deviation in parentheses, and the number of seeds. The "
+    "reported number is below it.",
+    "Returns are on held-out worlds, whose seeds no training and no search used. Where all initial states "
+    "can be listed, returns are exact means over them. Each section names its columns of each kind.",
+    f"{BETTER} is better and {WORSE} worse than reported, by more than the reported deviation and by more "
+    f"than rounding. A raised number leads to a note below the table. {NOTHING} means no result.",
+    "In the charts, dots are means with 95 % intervals over seeds. Diamonds are reported means with their "
+    "standard deviations.",
+    "Details begin with a line per row: the interquartile mean over all its runs (seeds × columns) with a "
+    "95 % bootstrap interval, stratified by column. Its two means are over the columns that have both "
+    "numbers.",
 )
-SUMMARY_LEGEND = (
-    "Interquartile mean over all runs of a row (seeds × columns), with its 95 % bootstrap interval, "
-    "stratified by column. The two means are over the columns that have both numbers."
-)
+OVERVIEW = "Experiments"
+DETAILS = "Details"
 SUMMARY_HEAD = ("", "interquartile mean", "95 % interval", "runs", "mean", "reported", "entry by entry")
-CHART_LEGEND = (
-    "Dots are means of this project with 95 % intervals over seeds; diamonds are reported means with their "
-    "standard deviations."
+README_ROWS = (
+    ("as-run", "leaps", "LEAPS"),
+    ("tasks", "drl", "DRL"),
+    ("tasks", "leaps+", "`leaps+`"),
+    ("tasks", "hc", "Hill climbing (HC)"),
+    ("tasks", "ladder", "Ladder"),
+)
+"""experiment, method, and the words for them"""
+README_LEGEND = (
+    "Mean return (standard deviation) · seeds. LEAPS is run and judged as by its authors' code, all other "
+    "rows are judged on held-out worlds."
 )
 PROGRAMS = "Programs found"
 PROGRAMS_INTRODUCTION = (
@@ -88,6 +103,13 @@ def reported_text(reported: Reported | None) -> str:
 def headline(section: Section | Exhibit) -> str:
     summary = section.experiment.summary
     return f"{summary[0].upper()}{summary[1:]}."
+
+
+def overview_lines(contents: Contents) -> list[str]:
+    """A line for each section, which leads to it."""
+    sections, exhibits = contents.sections, contents.exhibits
+    experiments = [*(one.experiment for one in sections), *(one.experiment for one in exhibits)]
+    return [f"[{one.name}](#{one.name}): {one.summary}" for one in experiments]
 
 
 def judged_line(section: Section) -> str:

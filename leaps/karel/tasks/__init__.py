@@ -29,6 +29,8 @@ HELD_OUT = {
 }
 """tasks from other papers, which no search or hyperparameter here was tuned on"""
 TASKS = {**PAPER_TASKS, **HARD, **HELD_OUT}
+FEATURED = {"Tasks of the paper": PAPER_TASKS, "Harder tasks": HARD}
+"""headings in the studio, and the tasks that it always lists under them"""
 AS_RUN = {
     task.variant_of or task.name: task
     for task in (STAIR_CLIMBER_AS_RUN, FOUR_CORNER, TOP_OFF_AS_RUN, MAZE_AS_RUN, CLEAN_HOUSE, HARVESTER)
@@ -48,6 +50,7 @@ VARIANTS = {
 
 __all__ = [
     "AS_RUN",
+    "FEATURED",
     "HARD",
     "HELD_OUT",
     "PAPER_TASKS",

@@ -11,7 +11,7 @@ from leaps.experiments.store import Store
 from tests.experiments.report.synthetic import all_shown, keep, keep_entry, keep_search, keep_shown, small
 
 BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
-LADDER = "<!-- ladder: begin -->\n<!-- ladder: end -->"
+LADDER = "<!-- ladder: begin -->\n<!-- ladder: end -->\n"
 
 
 def test_all_files_are_written_and_then_up_to_date(tmp_path: Path) -> None:
@@ -69,43 +69,41 @@ def test_lines_that_are_missing_are_asked_for(text: str) -> None:
         insert(text, "results", "new", "README.md")
 
 
-def test_a_readme_gets_both_tables_and_a_link_from_where_it_is(tmp_path: Path) -> None:
+def test_a_readme_gets_a_table_and_a_link_from_where_it_is(tmp_path: Path) -> None:
     readme = tmp_path / "project" / "README.md"
     readme.parent.mkdir()
-    readme.write_text(f"# Title\n{BEGIN}\n{END}\n{LADDER}\nend\n")
+    readme.write_text(f"# Title\n{BEGIN}\n{END}\nend\n")
     write(documents_of(gather(small(tmp_path / "r")), tmp_path / "project" / "docs", readme))
     text = readme.read_text()
-    assert text.startswith(f"# Title\n{BEGIN}\n\nTable 3")
-    assert text.endswith(
-        f"(docs/reproduction.md).\n\n{END}\n{LADDER}\nend\n".replace("begin -->\n", "begin -->\n\n\n")
-    )
-    assert "| **leaps** |" in text
-    assert "door-key" in text
+    assert text.startswith(f"# Title\n{BEGIN}\n\n|  | stair-climber |")
+    assert text.endswith(f"(docs/reproduction.md).\n\n{END}\nend\n")
+    assert "| Ladder, here |" in text
 
 
-def test_a_readme_begins_with_the_ladder_search(tmp_path: Path) -> None:
+def test_the_page_on_searches_has_ladder_on_all_tasks(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     for seed, search in enumerate([(True, 100, 0.5), (True, 3000, 2.0), (False, 900, 1.0)]):
         keep_search(store, cell("tasks", "ladder", "maze", seed), *search)
     keep_search(store, cell("karel-hard", "ladder", "snake", 0), True, 77, 9.0)
-    readme = tmp_path / "README.md"
-    readme.write_text(f"{LADDER}\n{BEGIN}\n{END}\n")
-    write(documents_of(gather(store), tmp_path, readme))
+    page = tmp_path / "methods" / "search.md"
+    page.parent.mkdir()
+    page.write_text(LADDER)
+    write(documents_of(gather(store), tmp_path))
     assert (
         "|  | maze | snake |\n| --- | ---: | ---: |\n"
         "| return | 0.667 | 1.000 |\n| seeds solved | 2/3 | 1/1 |\n"
         "| evaluations until found | 895 | 72 |\n"
         "| evaluations in all | 900 | 77 |\n| rollouts in all | 14k | 1.2k |\n"
         "| seconds on one core | 1.0 | 9.0 |\n"
-    ) in readme.read_text()
+    ) in page.read_text()
 
 
 def test_a_readme_without_anything_to_say_is_left_alone(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     keep_entry(store, "smoothness", "leaps", "train", [0.3])
     readme = tmp_path / "README.md"
-    readme.write_text(f"{BEGIN}\n{END}\n{LADDER}\n")
-    with pytest.raises(ValueError, match="no results of as-run, tasks or karel-hard to write into it"):
+    readme.write_text(f"{BEGIN}\n{END}\n")
+    with pytest.raises(ValueError, match="no results of tasks to write into it"):
         documents_of(gather(store), tmp_path, readme)
 
 
@@ -143,5 +141,11 @@ def test_the_projects_own_documents_say_what_its_results_say() -> None:
     documents = documents_of(gather(store), project / "docs", project / "README.md")
     documents.append(environments_document(store, project / "docs" / PAGE))
     words = [one for one in documents if one.file.suffix == ".md"]
-    assert {one.file.name for one in words} == {"reproduction.md", "claims.md", "README.md", PAGE}
+    assert {one.file.name for one in words} == {
+        "reproduction.md",
+        "claims.md",
+        "README.md",
+        "search.md",
+        PAGE,
+    }
     assert [one.file.name for one in words if not one.up_to_date] == []

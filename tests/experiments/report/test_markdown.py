@@ -74,12 +74,30 @@ def test_a_report_with_quick_runs_says_so_first(tmp_path: Path) -> None:
     assert text.index("miniatures") < text.index("## tasks")
 
 
-def test_a_readme_has_tables_without_footnotes_and_a_link(tmp_path: Path) -> None:
-    text = to_readme(gather(small(tmp_path), NOTES).sections, "docs/reproduction.md")
-    assert "<sup>" not in text
-    assert "▼ 0.95 (0.07) · 2" in text
-    assert "The four harder tasks.\n\n|  | door-key |" in text
-    assert text.endswith("(docs/reproduction.md).\n")
+def test_a_readme_has_a_small_table_without_footnotes_and_a_link(tmp_path: Path) -> None:
+    lines = to_readme(gather(small(tmp_path), NOTES).sections, "docs/reproduction.md").splitlines()
+    assert not any("<sup>" in line for line in lines)
+    assert lines[2:-2] == [
+        "| Hill climbing (HC), reported | 1.00 | 1.00 | 1.00 | 1.00 | 1.00 | 1.00 |",
+        "| Hill climbing (HC), here | – | – | – | 0.95 (0.07) · 2 | – | – |",
+        "| Ladder, here | – | – | – | 1.00 (0.00) · 32 | – | – |",
+    ]
+    assert lines[-1].endswith("(docs/reproduction.md).")
+
+
+def test_marks_are_explained_once(tmp_path: Path) -> None:
+    text = to_markdown(gather(everything(tmp_path)))
+    assert text.count("▲ is better and ▼ worse than reported") == 1
+    assert text.index("How to read the tables") < text.index("## reconstruction")
+
+
+def test_details_are_folded_below_the_table_and_the_chart(tmp_path: Path) -> None:
+    text = to_markdown(gather(small(tmp_path), NOTES))
+    section = text[text.index("## tasks") : text.index("## karel-hard")]
+    folded = section.index('<details markdown="1">\n<summary>Details: tasks</summary>\n\n')
+    assert section.index("Of 3 reported") < section.index("| **hc** |") < section.index("![tasks") < folded
+    assert folded < section.index("| hc | 0.95 | 0.90 to 1.00 |") < section.index("\n\n</details>")
+    assert text.count("<details") == text.count("</details>")
 
 
 def test_figures_have_pictures_tables_of_programs_and_commands(tmp_path: Path) -> None:

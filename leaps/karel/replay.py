@@ -1,8 +1,8 @@
-"""One rollout of Karel, step by step, in a numbered world or in a drawn one.
+"""One rollout of Karel for the studio, recorded step by step and filmed.
 
-What happens in the world is computed by compiled code, which lets other threads run. Why it happened is then
-found by the interpreter's own control flow, which needs nothing but what was perceived at each step. In a
-large world this takes a hundredth of the time that the interpreter takes on the world itself.
+Compiled code replays the actions and lets other threads run. The interpreter's control flow then finds the
+reason of each action from what was perceived at each step. In a large world this takes a hundredth of the
+time that the interpreter takes on the world itself.
 """
 
 from contextlib import suppress
@@ -24,34 +24,26 @@ from leaps.karel.executor import ENGINE, no_task, run
 from leaps.karel.physics import CODES, TRUTH, layout_of, load, perceive, react_at, store, value_at
 from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World, Worlds, flatten, world_at
-from leaps.studio.requests import RequestError
-from leaps.studio.spans import Reading
-from leaps.studio.tracing import DIGITS, FILM_PIXELS, FRAMES, OUTCOMES, TESTS, describe
 
-SHOWN = 20_000
-"""steps of a rollout that are recorded"""
 LARGEST = 40
 """cells along a side of a world that is filmed"""
 LARGEST_CELL = 28
 """pixels along a side of a cell in a film; larger films take seconds to make"""
+DIGITS = 6
+"""decimals of the value after each step"""
 BECAME_WALL = -1
 _PERCEIVED = ["".join(str(int(row[code])) for row in TRUTH) for code in range(CODES)]
 """[codes] the perceptions that hold, as 1 and 0 in their order"""
 
 
 @dataclass(frozen=True)
-class KarelTrace:
-    """A program in one world."""
+class KarelReplay:
+    """A program in one world; see `leaps.domain.Replay`."""
 
-    reading: Reading
+    program: Program
     task: KarelTask | None
     """None: a drawn world without a task's rules"""
     world: World
-
-    @property
-    def length(self) -> int:
-        """How many steps are recorded at most."""
-        return min(self.horizon, SHOWN)
 
     @property
     def horizon(self) -> int:
@@ -67,9 +59,9 @@ class KarelTrace:
         return self.task.hooks if self.task else None
 
     def actions(self) -> tuple[NDArray[np.uint8], Outcome, float | None]:
-        """What is done, how it ends, and what it is worth."""
+        """Run the program; return its actions, the outcome, and the return if there is a task."""
         rollouts = run(
-            KAREL.compile(self.reading.program, calls=self.calls),
+            KAREL.compile(self.program, calls=self.calls),
             Worlds.stack([self.world]),
             self.horizon,
             self.hooks,
@@ -80,15 +72,14 @@ class KarelTrace:
         earned = None if rollouts.returns is None else float(rollouts.returns[0, 0])
         return taken, Outcome(int(rollouts.outcome[0, 0])), earned
 
-    def answer(self) -> dict[str, Any]:
-        """Record the rollout."""
+    def record(self, steps: int, tests: int) -> dict[str, Any]:
         actions, outcome, earned = self.actions()
-        shown = min(len(actions), SHOWN)
-        recording = record(self.world, actions[:shown], self.hooks)
+        shown = min(len(actions), steps)
+        recording = record_actions(self.world, actions[:shown], self.hooks)
         if self.task:
             self.task.check_values(recording.value)
         whole = shown == len(actions)
-        reasons = explain(self.reading.program, recording.codes, shown, whole, outcome, self.calls)
+        reasons = explain(self.program, recording.codes, shown, whole, outcome, self.calls, tests)
         shown = len(reasons.statements)
         perceived = [_PERCEIVED[code] for code in recording.codes[: shown + 1].tolist()]
         changes = recording.changes[recording.changes[:, 0] < shown]
@@ -97,7 +88,6 @@ class KarelTrace:
             "perceptions": list(LANGUAGE.perceptions),
             "world": {"rows": self.world.rows(), "karel": [row, column, heading]},
             "exits": np.argwhere(self.world.ground == EXIT).tolist(),
-            "statements": describe(self.reading),
             "steps": {
                 "statement": reasons.statements,
                 "row": recording.pose[:shown, 0].tolist(),
@@ -110,7 +100,7 @@ class KarelTrace:
             },
             "final_tests": reasons.final_tests,
             "final_perceived": perceived[-1],
-            "outcome": OUTCOMES[outcome],
+            "outcome": outcome,
             "return": earned,
             "shown": shown,
             "total": len(actions),
@@ -118,24 +108,22 @@ class KarelTrace:
         }
 
     def check_film(self) -> None:
-        """Refuse what can't be filmed."""
         if max(self.world.size) > LARGEST:
             height, width = self.world.size
-            raise RequestError(f"a film has at most {LARGEST} cells a side, found {height}x{width}")
+            raise ValueError(f"a film has at most {LARGEST} cells a side, found {height}x{width}")
 
-    def film(self) -> bytes:
-        """Film the beginning of the rollout, which is all of it unless it is very long."""
+    def film(self, frames: int, pixels: int) -> bytes:
         actions, _, _ = self.actions()
-        frames = frames_of_actions(self.world, actions[: FRAMES - 1], self.hooks)
-        with TemporaryDirectory(prefix="leaps-studio-") as folder:
+        states = frames_of_actions(self.world, actions[: frames - 1], self.hooks)
+        with TemporaryDirectory(prefix="leaps-film-") as folder:
             file = Path(folder) / "rollout.gif"
-            save_gif(frames, file, cell=min(LARGEST_CELL, FILM_PIXELS // max(self.world.size)))
+            save_gif(states, file, cell=min(LARGEST_CELL, pixels // max(self.world.size)))
             return file.read_bytes()
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What happened in the world."""
+    """States of a rollout."""
 
     pose: NDArray[np.int64]
     """[steps, 3] after each"""
@@ -147,8 +135,8 @@ class Recording:
     """[n, 4] step, row, column and markers of a cell that changed; BECAME_WALL if it is a wall from now on"""
 
 
-def record(world: World, actions: NDArray[np.uint8], hooks: Hooks | None) -> Recording:
-    """Do the actions, with what the task does, and note what changes."""
+def record_actions(world: World, actions: NDArray[np.uint8], hooks: Hooks | None) -> Recording:
+    """Replay actions with the task's reactions, and record poses, values, perceptions and changed cells."""
     count = len(actions)
     pose = np.empty((count, 3), np.int64)
     value = np.empty(count, np.float64)
@@ -212,7 +200,7 @@ def _record_all(
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why it happened."""
+    """Statements and tested conditions behind the actions of a rollout."""
 
     statements: list[int]
     """of each step: the statement that acted"""
@@ -223,7 +211,7 @@ class Reasons:
 
 
 class _Recalled:
-    """What was perceived at each step, in place of a world to look at."""
+    """Recorded perceptions of each step, in place of a world to look at."""
 
     def __init__(self, program: Program, codes: list[int]) -> None:
         self.codes, self.steps = codes, 0
@@ -237,11 +225,11 @@ class _Recalled:
             for statement in walk(program)
             if isinstance(statement, Conditional)
         }
-        self.told: list[tuple[int, int, int]] = []
+        self.tested: list[tuple[int, int, int]] = []
 
     def look(self, statement: Conditional) -> bool:
         holds = self.truth[id(statement)][self.codes[self.steps]]
-        self.told.append((self.steps, self.numbers[id(statement)], int(holds)))
+        self.tested.append((self.steps, self.numbers[id(statement)], int(holds)))
         return holds
 
 
@@ -251,26 +239,27 @@ def explain(
     steps: int,
     whole: bool,
     outcome: Outcome,
-    calls: int | None = None,
+    calls: int | None,
+    most_tests: int,
 ) -> Reasons:
-    """Find the statement of each of so many steps, and the tests that led there.
+    """Find the statement of each step and the tests that led there, until there are more than `most_tests`.
 
-    whole: whether these are all the steps of a rollout that came to this outcome. calls: the limit of calls
-    in the rollout, if any.
+    whole: whether these are all the steps of a rollout with this outcome. calls: the limit of calls in the
+    rollout, if any.
     """
     recalled = _Recalled(program, codes.tolist())
     statements: list[int] = []
     ways = actions_of(program.body, recalled.look, Calls(calls))
     while len(statements) < steps:
         statement, _ = next(ways)
-        if len(recalled.told) > TESTS:
+        if len(recalled.tested) > most_tests:
             break
         statements.append(recalled.numbers[id(statement)])
         recalled.steps += 1
-    told = [test for test in recalled.told if test[0] < len(statements)]
+    tests = [test for test in recalled.tested if test[0] < len(statements)]
     if not whole or len(statements) < steps or outcome == Outcome.ENDED:
-        return Reasons(statements, told, [])  # when the world ends a rollout, the program never looks again
-    recalled.told.clear()
+        return Reasons(statements, tests, [])  # when the world ends a rollout, the program never looks again
+    recalled.tested.clear()
     with suppress(StuckError, CallLimitError):
         next(ways, None)
-    return Reasons(statements, told, [(number, held) for _, number, held in recalled.told])
+    return Reasons(statements, tests, [(number, held) for _, number, held in recalled.tested])

@@ -1,4 +1,4 @@
-"""A rollout of Karel is recorded as it was, and as the interpreter explains it; and it is filmed."""
+"""A recorded rollout of Karel equals the interpreter's, and it is filmed; asked for through the studio."""
 
 import io
 from typing import Any
@@ -15,12 +15,13 @@ from leaps.dsl.text import parse, to_line
 from leaps.karel.executor import run
 from leaps.karel.interpreter import perceived, play
 from leaps.karel.physics import TRUTH
+from leaps.karel.replay import _PERCEIVED, KarelReplay
+from leaps.karel.studio import START
+from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EXIT, FLOOR, KAREL, LANGUAGE, WALL, World, Worlds
-from leaps.studio import karel
-from leaps.studio.karel import KarelTrace
-from leaps.studio.programs import START
+from leaps.studio import rollouts
 from leaps.studio.requests import Fields, RequestError
-from leaps.studio.rollouts import rollout_of, rollouts_of
+from leaps.studio.rollouts import Replayed, rollout_of, rollouts_of
 from leaps.studio.spans import read
 from leaps.studio.tracing import FRAMES
 from leaps.tasks import get
@@ -41,10 +42,15 @@ def tell(**fields: Any) -> dict[str, Any]:
     return rollout_of(Fields(fields)).answer()
 
 
-def karel_rollout(fields: Fields) -> KarelTrace:
+def karel_rollout(fields: Fields) -> Replayed:
     rollout = rollout_of(fields)
-    assert isinstance(rollout, KarelTrace)
+    assert isinstance(rollout, Replayed)
     return rollout
+
+
+def replayed(text: str, task: KarelTask | None, world: World) -> Replayed:
+    reading = read(text, LANGUAGE)
+    return Replayed(reading, task, KarelReplay(reading.program, task, world))
 
 
 def bits(world: World) -> str:
@@ -52,12 +58,14 @@ def bits(world: World) -> str:
     return "".join(str(int(TRUTH[i, code])) for i in range(len(LANGUAGE.perceptions)))
 
 
-def check_against_the_interpreter(told: dict[str, Any], program: Program, rollout: KarelTrace) -> None:
-    """Walk the tree with the definition of meaning, and compare everything that was told."""
-    task, world = rollout.task, rollout.world.clone()
+def check_against_the_interpreter(told: dict[str, Any], program: Program, rollout: Replayed) -> None:
+    """Walk the tree with the definition of meaning, and compare everything that was recorded."""
+    replay = rollout.replay
+    assert isinstance(replay, KarelReplay)
+    task, world = replay.task, replay.world.clone()
     numbers = {id(statement): number for number, statement in enumerate(walk(program))}
     react, events = (task.react, task.events) if task else (None, 0)
-    walker = play(program, world, rollout.horizon, react, events, calls=rollout.calls)
+    walker = play(program, world, replay.horizon, react, events, calls=replay.calls)
     steps, tests, cells = told["steps"], [], told_cells(told)
     looked = bits(world)
     for number, step in enumerate(walker):
@@ -71,7 +79,7 @@ def check_against_the_interpreter(told: dict[str, Any], program: Program, rollou
         apply_changes(cells, steps["changes"], number)
         assert (cells == cells_of(world)).all()
         if task:
-            assert steps["value"][number] == pytest.approx(task.value(world, rollout.world), abs=1e-6)
+            assert steps["value"][number] == pytest.approx(task.value(world, replay.world), abs=1e-6)
         looked = bits(world)
     assert [list(test) for test in steps["tests"]] == tests
     assert [list(test) for test in told["final_tests"]] == [
@@ -100,8 +108,8 @@ def apply_changes(cells: np.ndarray, changes: list[list[int]], step: int) -> Non
 
 @given(programs, worlds())
 def test_without_a_task_it_is_what_the_interpreter_does(program: Program, world: World) -> None:
-    rollout = KarelTrace(read(to_line(program), LANGUAGE), None, world)
-    if rollout.reading.tree is not None:
+    if read(to_line(program), LANGUAGE).tree is not None:  # it may be too long
+        rollout = replayed(to_line(program), None, world)
         check_against_the_interpreter(rollout.answer(), rollout.reading.program, rollout)
 
 
@@ -110,7 +118,7 @@ def test_with_a_limit_of_calls_it_is_what_the_interpreter_does(
     program: Program, calls: int, index: int
 ) -> None:
     task = get("seeder").within_calls(calls)
-    rollout = KarelTrace(read(to_line(program), LANGUAGE), task, task.worlds(1, 0, first=index).world(0))
+    rollout = replayed(to_line(program), task, task.worlds(1, 0, first=index).world(0))
     check_against_the_interpreter(rollout.answer(), program, rollout)
 
 
@@ -178,10 +186,10 @@ def test_doors_and_walls_that_a_task_makes_are_told() -> None:
     told = tell(program=to_line(START["one-stroke"]), task="one-stroke")
     assert any(markers == -1 for *_, markers in told["steps"]["changes"])
     key = to_line(START["door-key"])
-    rollouts = [tell(program=key, task="door-key", index=index) for index in range(20)]
+    told_rollouts = [tell(program=key, task="door-key", index=index) for index in range(20)]
     opened = [
         (row, column)
-        for told in rollouts
+        for told in told_rollouts
         for _, row, column, markers in told["steps"]["changes"]
         if told["world"]["rows"][row][column] == "#" and markers == 0
     ]
@@ -238,7 +246,7 @@ def test_of_a_long_rollout_the_beginning_is_told() -> None:
 
 
 def test_of_a_rollout_with_very_many_tests_the_beginning_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(karel, "TESTS", 100)
+    monkeypatch.setattr(rollouts, "TESTS", 100)
     circles = "DEF run m( WHILE c( noMarkersPresent c) w( IF c( noMarkersPresent c) i( turnLeft i) w) m)"
     told = tell(program=circles, task="four-corner")
     assert told["shown"] == 50
@@ -259,7 +267,7 @@ def test_several_worlds_at_once() -> None:
 
 def test_the_world_that_was_given_is_not_changed() -> None:
     world = World.of(["####", "#1.#", "####"], 1, 1, 1)
-    KarelTrace(read("DEF run m( pickMarker move m)", LANGUAGE), None, world).answer()
+    replayed("DEF run m( pickMarker move m)", None, world).answer()
     assert world.rows() == ["####", "#1.#", "####"]
     assert world.place == (1, 1, 1)
 
@@ -267,19 +275,19 @@ def test_the_world_that_was_given_is_not_changed() -> None:
 @given(st.integers(0, 15))
 def test_all_perceptions_are_recorded_in_their_order(code: int) -> None:
     assert FLOOR == 0
-    assert karel._PERCEIVED[code] == "".join(str(int(TRUTH[i, code])) for i in range(5))
+    assert _PERCEIVED[code] == "".join(str(int(TRUTH[i, code])) for i in range(5))
 
 
 def test_the_horizon_cuts_off_and_the_last_tests_are_told() -> None:
     world = Worlds.stack([World.parse("####\n#>.#\n####")]).world(0)
     program = parse("DEF run m( WHILE c( frontIsClear c) w( turnLeft turnRight w) m)", LANGUAGE)
-    rollout = KarelTrace(read(to_line(program), LANGUAGE), None, world)
+    rollout = replayed(to_line(program), None, world)
     told = rollout.answer()
     assert told["outcome"] == "cut-off"
     assert told["final_tests"] == [(0, 1)]
 
 
-def filmed(**fields: Any) -> KarelTrace:
+def filmed(**fields: Any) -> Replayed:
     return karel_rollout(Fields({"program": WALK, "task": "top-off"} | fields))
 
 
@@ -295,7 +303,7 @@ def test_a_rollout_is_filmed_from_its_first_state_to_its_last() -> None:
 
 
 def test_a_long_rollout_is_filmed_at_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaps.studio.karel.FRAMES", 5)
+    monkeypatch.setattr("leaps.studio.rollouts.FRAMES", 5)
     assert frames_of(filmed().film()) == 5
     assert FRAMES == 400
 
