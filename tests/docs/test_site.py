@@ -56,6 +56,11 @@ def test_public_names_are_on_the_api_page() -> None:
     assert not missing
 
 
+def test_citation_has_the_version() -> None:
+    assert f"\nversion: {leaps.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{leaps.__version__}}}" in (ROOT / "docs/cite.md").read_text()
+
+
 def test_options_show_names_default_and_bounds() -> None:
     row = parameter_row("-n, --edits <int range>", "Maximum number of edits.  [default: 3; 1<=x<=9]")
     assert row == "| `-n`, `--edits N` | `3` | Maximum number of edits. From 1 to 9. |"
