@@ -1,11 +1,13 @@
 """Collect, check and run the code blocks of the documents.
 
-A page is run from top to bottom in one temporary folder, which its commands share. Its Python blocks share one
-namespace. HTML comments directly before a block change what happens to it:
+A page is run from top to bottom in one temporary folder, which its commands share. Its Python blocks
+share one namespace. HTML comments directly before a block change what happens to it:
 
     <!-- not run: REASON -->    the commands are only parsed
     <!-- run: COMMAND -->       a shorter command runs in place of the block; its output is not compared
     <!-- file: NAME -->         the block is the content of a file, which later blocks use
+    <!-- use: PAGE -->          make the files of another page, for this block and those below it
+    <!-- edit: NAME -->         the block is a diff of lines in a file, in force up to the next edit or file
     <!-- prints: WORDS -->      a Python block prints a text that contains these words
 
 Shown output is compared with the printed one. A line `...` stands for any number of lines, and `...` within a
@@ -32,7 +34,7 @@ from leaps.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ("leaps", "make", "python")
-"""A block is a block of commands if one of its commands starts with one of these words."""
+"""A block is a block of commands if a line of it starts with one of these words."""
 SHELL = ("cat", "cp", "ls", "mkdir", "sed")
 """Other programs that a block of commands may use."""
 SHELLS = ("console", "bash", "sh", "")
@@ -41,7 +43,7 @@ COLUMNS = "80"
 ANY = "..."
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<fence>`{3,})(?P<language>[\w-]*)\s*$")
-_COMMENT = re.compile(r"^ *<!-- (not run|run|file|prints): (.*?) -->\s*$", re.DOTALL)
+_COMMENT = re.compile(r"^ *<!-- (not run|run|file|use|edit|prints): (.*?) -->\s*$", re.DOTALL)
 _DURATION = re.compile(r"\d[\d.,]* (?=(?:ms|s|min)\b)")
 _SHOWN_BY_PRINT = re.compile(r"^print\(.*\)  # (.+)$", re.MULTILINE)
 
@@ -86,7 +88,8 @@ class Block:
         if self.language not in SHELLS or self.file is not None:
             return []
         found = list(read_console(self.text) if "$ " in self.text[:2] else read_script(self.text))
-        return found if any(command.text.split(" ")[0] in COMMANDS for command in found) else []
+        words = COMMANDS + (SHELL if self.language == "console" else ())
+        return found if any(command.text.split(" ")[0] in words for command in found) else []
 
     @property
     def reduced(self) -> list[Command]:
@@ -97,6 +100,11 @@ class Block:
     def checked(self) -> bool:
         """Whether the block is code that must be run or opted out."""
         return bool(self.commands) or (self.language == "python" and self.file is None)
+
+    @property
+    def matters(self) -> bool:
+        """Whether anything is done with the block."""
+        return self.checked or not self.notes.keys().isdisjoint({"file", "use", "edit"})
 
 
 def read_blocks(text: str, page: str) -> Iterator[Block]:
@@ -124,6 +132,23 @@ def read_blocks(text: str, page: str) -> Iterator[Block]:
             notes = {}
     if opened is not None:
         raise SnippetError(f"{page}:{start}: this block has no end")
+
+
+def read_page(page: str) -> list[Block]:
+    """Read the blocks of a page of the repository that matter here: code, commands and files."""
+    return [block for block in read_blocks((ROOT / page).read_text(), page) if block.matters]
+
+
+def edited(text: str, block: Block) -> str:
+    """Apply a block in the form of a diff."""
+    lines = block.text.splitlines()
+    old = "\n".join(line[1:] for line in lines if line[:1] in "- ")
+    new = "\n".join(line[1:] for line in lines if line[:1] in "+ ")
+    if text.count(old) != 1:
+        raise SnippetError(
+            f"{block.place}: expected the old lines once in the file, found {text.count(old)} times"
+        )
+    return text.replace(old, new)
 
 
 def _complete(text: str) -> bool:
@@ -222,6 +247,8 @@ class Runner:
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder, self.monkeypatch = folder, monkeypatch
+        self.files: dict[str, str] = {}
+        """The files of the page, without edits."""
         self.names: dict[str, Any] = {"__name__": "__main__"}
         shutil.copytree(ROOT / "examples", folder / "examples", ignore=shutil.ignore_patterns("__pycache__"))
         monkeypatch.chdir(folder)
@@ -230,8 +257,15 @@ class Runner:
 
     def run_block(self, block: Block, skipped: Sequence[str] = ()) -> None:
         """Run a block, and compare its output; commands that start with `skipped` are only parsed."""
+        for page in block.notes.get("use", []):
+            self.files |= {other.file: other.text for other in read_page(page) if other.file}
+            self.write_files()
         if block.file is not None:
-            (self.folder / block.file).write_text(block.text + "\n")
+            self.files[block.file] = block.text
+            self.write_files()
+        for name in block.notes.get("edit", []):
+            self.write_files()
+            (self.folder / name).write_text(edited(self.files[name], block) + "\n")
         for command in block.commands:
             check_syntax(command, block.place)
         if "not run" in block.notes or not block.checked:
@@ -243,6 +277,10 @@ class Runner:
         for command in block.reduced or block.commands:
             if not any(command.text.startswith(start) for start in skipped):
                 self.run_command(command, block.place)
+
+    def write_files(self) -> None:
+        for name, text in self.files.items():
+            (self.folder / name).write_text(text + "\n")
 
     def run_python(self, block: Block) -> None:
         printed = io.StringIO()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.snippets import ROOT, Block, Runner, SnippetError, agrees, parse_leaps, read_blocks
+from tests.docs.snippets import ROOT, Runner, SnippetError, agrees, parse_leaps, read_blocks, read_page
 
 PAGES = sorted(str(file.relative_to(ROOT)) for file in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
@@ -74,15 +74,11 @@ NOT_RUN: dict[str, dict[str, str]] = {
 are still parsed. Make this list shorter: run a block, or give the reason in a comment in the page."""
 
 
-def blocks_of(page: str) -> list[Block]:
-    return [block for block in read_blocks((ROOT / page).read_text(), page) if block.checked or block.file]
-
-
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)])
+@pytest.mark.parametrize("page", [page for page in PAGES if read_page(page)])
 def test_blocks_do_what_the_page_shows(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = Runner(tmp_path, monkeypatch)
     failures = []
-    for block in blocks_of(page):
+    for block in read_page(page):
         try:
             runner.run_block(block, list(NOT_RUN.get(page, {})))
         except Exception as error:
@@ -93,7 +89,7 @@ def test_blocks_do_what_the_page_shows(page: str, tmp_path: Path, monkeypatch: p
 def test_every_entry_of_the_list_is_used() -> None:
     unused = []
     for page, starts in NOT_RUN.items():
-        blocks = [block for block in blocks_of(page) if block.checked]
+        blocks = [block for block in read_page(page) if block.checked]
         code = [command.text for block in blocks for command in block.commands]
         code += [block.text for block in blocks if block.language == "python"]
         unused += [f"{page}: {start}" for start in starts if not any(each.startswith(start) for each in code)]
@@ -101,7 +97,7 @@ def test_every_entry_of_the_list_is_used() -> None:
 
 
 def test_every_block_that_is_not_run_has_a_reason() -> None:
-    blocks = [block for page in PAGES for block in blocks_of(page)]
+    blocks = [block for page in PAGES for block in read_page(page)]
     assert all(reason.strip() for block in blocks for reason in block.notes.get("not run", []))
 
 
