@@ -23,11 +23,12 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba import types
 from numba.core import cgutils, errors
 from numba.core.ccallback import CFunc
 from numba.core.sigutils import normalize_signature
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -183,3 +184,36 @@ def function_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
         return function_type(types.int64), build
 
     return cast(Callable[[int], Callable[..., Any]], at)
+
+
+def as_bits(seen: Any) -> np.uint64:
+    """Return truth values as the bits of one number, in plain Python and in compiled code.
+
+    seen: a tuple of truth values, the lowest bit first; or the number.
+
+    >>> int(as_bits((True, False, True)))
+    5
+    """
+    if isinstance(seen, tuple):
+        return np.uint64(sum(bool(one) << bit for bit, one in enumerate(seen)))
+    return np.uint64(seen)
+
+
+@intrinsic
+def _bits_of_tuple(typing_context: Any, seen: Any) -> Any:  # noqa: ARG001
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        word = context.get_value_type(types.uint64)
+        bits = word(0)
+        for bit, kind in enumerate(signature.args[0].types):
+            one = context.is_true(builder, kind, builder.extract_value(arguments[0], bit))
+            bits = builder.or_(bits, builder.shl(builder.zext(one, word), word(bit)))
+        return bits
+
+    return types.uint64(seen), build
+
+
+@overload(as_bits, strict=False)
+def _as_bits(seen):  # type: ignore[no-untyped-def]  # numba compares this signature with that of the result
+    if isinstance(seen, types.BaseTuple):
+        return lambda seen: _bits_of_tuple(seen)  # type: ignore[call-arg]  # numba passes the context
+    return lambda seen: np.uint64(seen)

@@ -22,10 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
-from leaps.base.jit import function_at, inlined, jit
+from leaps.base.jit import as_bits, function_at, inlined, jit
 
 
 class World(NamedTuple):
@@ -146,39 +145,6 @@ def react(hook: Any, world: World, number: int, layout: int, change: int, before
     if over < 0:
         raise RuntimeError("react failed")
     return bool(over > 0)
-
-
-def as_bits(seen: Any) -> np.uint64:
-    """Return what is perceived as the bits of one number: bit k says whether sense k holds.
-
-    seen: a truth value for each sense, as a tuple; or the number.
-
-    >>> int(as_bits((True, False, True)))
-    5
-    """
-    if isinstance(seen, tuple):
-        return np.uint64(sum(bool(one) << bit for bit, one in enumerate(seen)))
-    return np.uint64(seen)
-
-
-@intrinsic
-def _bits_of_tuple(typing_context: Any, seen: Any) -> Any:  # noqa: ARG001
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        word = context.get_value_type(types.uint64)
-        bits = word(0)
-        for bit, kind in enumerate(signature.args[0].types):
-            one = context.is_true(builder, kind, builder.extract_value(arguments[0], bit))
-            bits = builder.or_(bits, builder.shl(builder.zext(one, word), word(bit)))
-        return bits
-
-    return types.uint64(seen), build
-
-
-@overload(as_bits, strict=False)
-def _as_bits(seen):  # type: ignore[no-untyped-def]  # numba compares this signature with that of the result
-    if isinstance(seen, types.BaseTuple):
-        return lambda seen: _bits_of_tuple(seen)  # type: ignore[call-arg]  # numba passes the context
-    return lambda seen: np.uint64(seen)
 
 
 def plain_rules(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from leaps.base.jit import python_of
+from leaps.base.jit import as_bits, python_of
 from leaps.base.user_code import raised_at
 from leaps.compiled.draw import to_image, to_text
-from leaps.compiled.plain import World, as_bits
+from leaps.compiled.plain import World
 from leaps.dsl.interpreter import Outcome
 from leaps.dsl.syntax import Condition
 

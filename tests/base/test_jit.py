@@ -4,12 +4,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from numba import types
 
 import leaps
-from leaps.base.jit import address_of, is_ours, jit
+from leaps.base.jit import address_of, as_bits, compiled_for, is_ours, jit, python_of
 from leaps.karel.physics import VALUE_TYPE
 from leaps.karel.tasks.flaws import guarded_value
 from leaps.karel.world import World, clear
@@ -222,3 +224,31 @@ def test_nothing_else_in_the_package_compiles() -> None:
                 assert not any(alias.name.split(".")[0] == "numba" for alias in node.names), file
             elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "numba":
                 assert [alias.name for alias in node.names] == ["types"], file
+
+
+@pytest.mark.parametrize(("seen", "bits"), [((True, False, True), 5), ((), 0), ((2, 0, True), 5), (9, 9)])
+def test_truth_values_become_bits_in_plain_python_and_compiled(seen: Any, bits: int) -> None:
+    def own(seen: Any) -> Any:
+        return as_bits(seen)
+
+    assert as_bits(seen) == jit(own)(seen) == bits
+
+
+def test_an_index_out_of_range_in_a_users_function_raises() -> None:
+    def own(values: Any, index: int) -> Any:
+        return values[index]
+
+    compiled = jit(own)
+    assert compiled(np.arange(3), 2) == 2
+    with pytest.raises(IndexError):
+        compiled(np.arange(3), 3)
+    assert python_of(compiled) is own
+
+
+def test_a_function_that_can_not_be_compiled_is_named_with_its_line() -> None:
+    def own(number: int) -> Any:
+        return open(number)
+
+    line = own.__code__.co_firstlineno
+    with pytest.raises(ValueError, match=rf"test_jit.py, line {line}: own can't be compiled"):
+        compiled_for(own, types.int64)
