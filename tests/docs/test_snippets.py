@@ -55,7 +55,11 @@ NOT_RUN: dict[str, dict[str, str]] = {
     "docs/reproduction.md": {"leaps experiment": COMPUTES},
     "docs/studio.md": {"leaps studio": SERVES},
     "docs/tasks.md": {"leaps studio": SERVES, "leaps run my.karel": MISSING},
-    "docs/your-own-environment.md": {"def perceive_speed": "an excerpt of a file"},
+    "docs/your-own-environment.md": {
+        "def perceive_speed": "an excerpt of a file",
+        "leaps train": COMPUTES,
+        "leaps solve CartPole-v1 --space": MISSING,
+    },
     "docs/your-own-search.md": {
         "leaps solve maze --method my_search.py:MySearch --seeds": COMPUTES,
         "leaps experiment": COMPUTES,
