@@ -74,12 +74,12 @@ def test_a_program_that_was_kept_is_the_one_that_was_judged(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("steps", [200, 400])
-def test_a_schedule_that_depends_on_the_steps_is_said_to(steps: int, tmp_path: Path) -> None:
+def test_another_number_of_steps_raises_if_the_schedule_depends_on_it(steps: int, tmp_path: Path) -> None:
     trained("naive", tmp_path)
     config = BaselineConfig("naive", "maze", 1, steps=steps)
     training = Training(config, build_trainer(config, Options()), tmp_path)
-    said = f"holds a training of 300 steps, and its schedule depends on them: it can't become one of {steps};"
-    with pytest.raises(ValueError, match=said):
+    message = f"holds a training of 300 steps, and its schedule depends on that number; found {steps};"
+    with pytest.raises(ValueError, match=message):
         training.resume()
 
 
@@ -100,7 +100,7 @@ def test_the_same_seed_is_the_same_training(method: str, tmp_path: Path) -> None
 def test_a_training_in_worlds_of_another_size_is_judged_in_those(tmp_path: Path) -> None:
     trained("drl", tmp_path, size=(9, 11))
     policy = load_policy(tmp_path)
-    with pytest.raises(ValueError, match="sees grids of 9x11"):
+    with pytest.raises(ValueError, match="accepts only grids of 9x11"):
         evaluate_policy(policy, "maze")
     assert json.loads((tmp_path / train.RESULT_FILE).read_text())["config"]["size"] == [9, 11]
 
@@ -165,7 +165,7 @@ def test_the_wrong_origin_is_refused(tmp_path: Path) -> None:
     for method, origin, said in (
         ("drl-abs-t", "drl", "expected a policy of drl-abs, found one of 'drl'"),
         ("viper", "viper", "viper imitates drl, drl-fcn or drl-abs"),
-        ("drl", "drl", "drl begins with nothing; expected drl-abs-t, viper"),
+        ("drl", "drl", "drl trains from scratch; expected drl-abs-t, viper"),
     ):
         with pytest.raises(ValueError, match=said):
             build_trainer(BaselineConfig(method, "maze"), Options(origin=tmp_path / origin))

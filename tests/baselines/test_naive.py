@@ -70,7 +70,7 @@ def test_every_program_is_valid_and_fits(max_length: int) -> None:
 
 
 def test_programs_of_many_lengths_are_written() -> None:
-    lengths = {int(length) for length in drawn(300)[1].places.sum(dim=1)}
+    lengths = {int(length) for length in drawn(300)[1].mask.sum(dim=1)}
     assert min(lengths) < 8
     assert max(lengths) == 42  # with the prefix, 45
 
@@ -81,8 +81,8 @@ def test_the_chances_of_writing_are_those_that_are_learned_from() -> None:
     again = log_chances.gather(2, written.tokens[:, :, None])[:, :, 0]
     assert torch.allclose(again, written.log_probabilities, atol=1e-5)
     assert torch.allclose(values, written.values, atol=1e-5)
-    assert (written.log_probabilities[written.places] < -0.1).any()
-    assert (written.log_probabilities[~written.places] == 0).all()
+    assert (written.log_probabilities[written.mask] < -0.1).any()
+    assert (written.log_probabilities[~written.mask] == 0).all()
 
 
 def test_what_the_syntax_forbids_has_no_chance() -> None:
@@ -113,7 +113,7 @@ def test_before_any_update_the_loss_is_minus_the_mean_advantage() -> None:
     writer, written = drawn(20)
     advantages = torch.randn(written.tokens.shape, generator=torch.Generator().manual_seed(1))
     loss = training_of(writer, value_weight=0.0)._loss(written, advantages, torch.zeros(20), 0.0)
-    assert loss.item() == pytest.approx(-advantages[written.places].mean().item(), abs=1e-5)
+    assert loss.item() == pytest.approx(-advantages[written.mask].mean().item(), abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_entropy_is_that_among_the_allowed_tokens() -> None:
         torch.nn.init.zeros_(parameter)  # all allowed tokens are as likely
     nothing = torch.zeros(written.tokens.shape)
     loss = training_of(writer, value_weight=0.0)._loss(written, nothing, torch.zeros(20), 3.0)
-    entropy = written.allowed.sum(dim=2)[written.places].float().log().mean()
+    entropy = written.allowed.sum(dim=2)[written.mask].float().log().mean()
     assert loss.item() == pytest.approx(-3.0 * entropy.item(), abs=1e-5)
 
 
@@ -143,16 +143,16 @@ def test_the_value_is_drawn_to_the_return_at_every_token() -> None:
     returns = torch.arange(20.0)
     nothing = torch.zeros(written.tokens.shape)
     loss = training_of(writer, value_weight=0.25)._loss(written, nothing, returns, 0.0)
-    errors = ((written.values - returns[:, None]) ** 2)[written.places]
+    errors = ((written.values - returns[:, None]) ** 2)[written.mask]
     assert loss.item() == pytest.approx(0.25 * errors.mean().item(), rel=1e-5)
 
 
 def test_padding_is_not_learned_from() -> None:
     writer, written = drawn(20)
-    assert not written.places.all()
+    assert not written.mask.all()
     naive = training_of(writer)
     advantages = torch.randn(written.tokens.shape, generator=torch.Generator().manual_seed(1))
-    other = torch.where(written.places, advantages, 1000.0)
+    other = torch.where(written.mask, advantages, 1000.0)
     losses = [naive._loss(written, each, torch.ones(20), 0.1).item() for each in (advantages, other)]
     assert losses[0] == losses[1]
 
@@ -163,7 +163,7 @@ def test_what_padding_was_thought_worth_changes_no_update() -> None:
     returns = torch.arange(16.0) / 16
     for padding in (0.0, 1000.0):
         naive = Naive(SMALL, moves, seed=0)
-        values = torch.where(written.places, written.values, padding)
+        values = torch.where(written.mask, written.values, padding)
         generator = torch.Generator().manual_seed(2)
         naive._learn(written._replace(values=values), returns, 0.1, generator)
         learned.append(weights(naive))
@@ -409,7 +409,7 @@ def test_what_the_paper_keeps_fixed_is_the_same_everywhere() -> None:
         ({"clip": 0.0}, "clip must be above 0, found 0.0"),
         ({"gradient_norm": 0.0}, "gradient_norm must be above 0, found 0.0"),
         ({"value_weight": -0.5}, "value_weight must be 0 or more, found -0.5"),
-        ({"batch": 3}, "batch=3 can't be cut into minibatches=4"),
+        ({"batch": 3}, "minibatches must be at most batch, found minibatches=4 and batch=3"),
         ({"max_length": 4}, "max_length=4 is too short; the shortest program has 5 tokens"),
     ],
 )

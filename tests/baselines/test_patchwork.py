@@ -76,13 +76,13 @@ def test_large_changes_are_seen_as_well(network: FullyConvolutional) -> None:
 
 def test_little_is_looked_at_again(network: FullyConvolutional, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[int] = []
-    whole = Patchwork._look_everywhere
+    whole = Patchwork._compute
 
     def count(self: Patchwork, grids: Tensor, worlds: Tensor) -> None:
         looked.append(len(worlds))
         whole(self, grids, worlds)
 
-    monkeypatch.setattr(Patchwork, "_look_everywhere", count)
+    monkeypatch.setattr(Patchwork, "_compute", count)
     patchwork = Patchwork(network.layers)
     with torch.no_grad():
         for grids in walks("harvester", (12, 12), 5, 60):

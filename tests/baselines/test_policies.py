@@ -61,7 +61,7 @@ def test_a_policy_of_another_kind_can_not_be_trained_on(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_a_policy_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"expected a folder of `leaps baseline` with {POLICY_FILE}"):
+    with pytest.raises(ValueError, match=f"expected a folder written by `leaps baseline` with {POLICY_FILE}"):
         load_policy(tmp_path)
 
 

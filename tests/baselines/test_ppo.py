@@ -100,7 +100,7 @@ def test_steps_are_counted_in_all_worlds() -> None:
 
 def test_a_policy_on_grids_of_one_size_refuses_others() -> None:
     trainer = PPOTrainer("drl", get("maze"), SMALL)
-    with pytest.raises(ValueError, match="sees grids of 8x8 and nothing else; maze was asked for at 10x10"):
+    with pytest.raises(ValueError, match="accepts only grids of 8x8; found maze at 10x10"):
         evaluate_policy(trainer.policy, "maze", size=(10, 10))
 
 
@@ -139,7 +139,7 @@ def test_the_papers_settings_are_its_tables() -> None:
     [
         ({"epochs": 0}, "epochs must be at least 1, found 0"),
         ({"worlds": -1}, "worlds must be at least 1, found -1"),
-        ({"batch": 1}, "a gradient needs 2 steps or more, found batch=1"),
+        ({"batch": 1}, "batch and worlds \\* unroll must be at least 2, found batch=1"),
         ({"clip": 0.0}, "expected clip > 0"),
         ({"entropy": -0.1}, "entropy ≥ 0"),
         ({"learning_rate": 0.0}, "learning_rate > 0"),

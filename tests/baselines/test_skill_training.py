@@ -104,7 +104,7 @@ def test_an_interrupted_training_goes_on_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     monkeypatch.setattr(skill_training, "SAVE_EVERY", 0.0)
-    monkeypatch.setattr(skill_training, "TELL_EVERY", 1)
+    monkeypatch.setattr(skill_training, "REPORT_EVERY", 1)
     config = replace(SMALL, epochs=3)
 
     def give_up(progress: Progress) -> None:
@@ -184,7 +184,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
     train_skills(SMALL, REPEATED, REPEATED, tmp_path)
     file = tmp_path / CHECKPOINT_FILE
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(ValueError, match=r"damaged or of another version .*; remove it to begin anew"):
+    with pytest.raises(ValueError, match=r"damaged or of another version .*; remove it"):
         train_skills(SMALL, REPEATED, REPEATED, tmp_path)
 
 
@@ -203,8 +203,8 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
         (REPEATED.astype(np.int64), r"expected sequences \[n, t\] of uint8, found \[21, 4\] of int64"),
         (REPEATED[:0], r"found \[0, 4\]"),
         (REPEATED[0], r"found \[4\]"),
-        (REPEATED + np.uint8(1), "actions are 0 to 4, filled up with 5; found 6"),
-        (filled((0,) * 7, length=9), "max_length=4, but a sequence has 7 actions"),
+        (REPEATED + np.uint8(1), "expected actions from 0 to 4, padded with 5; found 6"),
+        (filled((0,) * 7, length=9), "expected sequences of at most max_length=4 actions, found 7"),
     ],
 )
 def test_what_are_no_sequences_is_refused(sequences: Actions, said: str, tmp_path: Path) -> None:

@@ -113,16 +113,16 @@ def test_after_the_end_comes_nothing_more() -> None:
 
 
 def test_latents_of_another_size_are_refused() -> None:
-    with pytest.raises(ValueError, match=re.escape("latents should be [n, 4], found [2, 5]")):
+    with pytest.raises(ValueError, match=re.escape("expected latents [n, 4], found [2, 5]")):
         SkillDecoder(taught())(latents(2, 5))
 
 
 def test_skills_are_read_as_they_were_written(tmp_path: Path) -> None:
-    save_skills(taught(), tmp_path / "a", {"said": 1})
+    save_skills(taught(), tmp_path / "a", {"note": 1})
     again = load_skills(tmp_path / "a")
     assert again.config == LEARNING
     assert torch.equal(weights(again), weights(taught()))
-    assert read_about(tmp_path / "a")["said"] == 1
+    assert read_about(tmp_path / "a")["note"] == 1
 
 
 def test_a_file_of_the_papers_size_is_small(tmp_path: Path) -> None:

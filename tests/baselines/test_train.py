@@ -183,7 +183,7 @@ def test_a_training_that_is_made_longer_goes_on_with_its_curve(tmp_path: Path) -
 def test_a_training_can_not_be_made_shorter(tmp_path: Path) -> None:
     Training(CONFIG, Counter(), tmp_path).run()
     with pytest.raises(
-        ValueError, match="a training of 1,000 steps, which can go on but not become shorter; found 500"
+        ValueError, match="a training of 1,000 steps, which can be extended but not shortened; found 500"
     ):
         Training(BaselineConfig("counter", "maze", seed=7, steps=500), Counter(), tmp_path).resume()
 

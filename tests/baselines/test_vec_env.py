@@ -81,8 +81,8 @@ def test_worlds_that_were_put_aside_go_on_the_same(name: str) -> None:
 
 def test_what_a_world_of_its_own_would_be_asked_is_refused() -> None:
     env = KarelVecEnv(CORRIDOR, 2)
-    with pytest.raises(AttributeError, match="share all their settings"):
+    with pytest.raises(AttributeError, match="all worlds share their settings"):
         env.set_attr("horizon", 3)
-    with pytest.raises(AttributeError, match="no objects of their own"):
+    with pytest.raises(AttributeError, match="not separate environments"):
         env.env_method("render")
     assert env.env_is_wrapped(object) == [False, False]

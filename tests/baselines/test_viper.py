@@ -140,10 +140,10 @@ def test_a_tree_acts_in_worlds_of_any_size_as_the_same_program_does() -> None:
         (([0], [0.5, 0.5], [-1], [-1], [0]), "five arrays of one number per node"),
         (([0, 0], [0.5, 0], [1, -1], [-1, -1], [0, 0]), "two children or none"),
         (([0, 0], [0.5, 0], [0, -1], [1, -1], [0, 0]), "children must come after their parents"),
-        (([0, 0], [0.5, 0], [1, -1], [2, -1], [0, 0]), "children must come after their parents and before 2"),
+        (([0, 0], [0.5, 0], [1, -1], [2, -1], [0, 0]), "parents and be below 2, found 2 for node 0"),
         (([5, 0, 0], [0.5, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0]), "perceptions must be from 0 to 4"),
         (([0], [0], [-1], [-1], [5]), "actions must be from 0 to 4"),
-        (([0, 0, 0], [np.nan, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0]), "thresholds must be numbers"),
+        (([0, 0, 0], [np.nan, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0]), "thresholds must be finite"),
     ],
 )
 def test_arrays_that_are_no_tree_are_refused(arrays: tuple[list[Any], ...], said: str) -> None:
@@ -216,7 +216,7 @@ def test_a_tree_is_drawn_as_png_only(tmp_path: Path) -> None:
     draw_tree(always(MOVE), tmp_path / "new" / "tree.png")
     with Image.open(tmp_path / "new" / "tree.png") as picture:
         assert picture.format == "PNG"
-    with pytest.raises(ValueError, match=r"drawn as \.png, found '.*tree\.gif'"):
+    with pytest.raises(ValueError, match=r"expected a \.png file .*, found '.*tree\.gif'"):
         draw_tree(always(MOVE), tmp_path / "tree.gif")
 
 
@@ -549,7 +549,7 @@ def test_other_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="must be fewer than 1,000,000,000"):
         VIPERTrainer(CORRIDOR, Scripted(), VIPERConfig(worlds=10**6))
     teacher = PPOTrainer("drl", get("maze"), PPOConfig(worlds=1, hidden=8)).policy
-    with pytest.raises(ValueError, match="sees grids of 8x8 and nothing else"):
+    with pytest.raises(ValueError, match="accepts only grids of 8x8"):
         VIPERTrainer(get("maze"), teacher, SMALL, size=(10, 10))
 
 
