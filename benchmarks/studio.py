@@ -301,7 +301,7 @@ def main() -> None:
     arguments.add_argument("--users", type=int, default=USERS)
     arguments.add_argument("--seconds", type=float, default=SECONDS)
     arguments.add_argument(
-        "--heavy", action="store_true", help="Add a user who requests the largest evaluations allowed."
+        "--heavy", action="store_true", help="Add a user with the largest allowed requests."
     )
     given = arguments.parse_args()
     with started() as server:
