@@ -84,7 +84,7 @@ def exact(program: str, task: str, size: tuple[int, int] | None = None) -> float
 
 
 def test_walking_past_the_markers_has_the_computed_return_in_top_off() -> None:
-    """If the first marker is in cell k, k - 1 cells are right. Without markers 10 are, and one more counts."""
+    """If the first marker is in cell k, k - 1 cells are right. Without markers 10 are, plus one extra."""
     first_in = [0.75 ** (k - 1) * 0.25 for k in range(1, 10)]
     earned = sum(chance * (k - 1) for k, chance in enumerate(first_in, start=1)) + 0.75**9 * 11
     assert exact(WALK, "top-off") == pytest.approx(earned / 11, abs=1e-14)
@@ -97,7 +97,7 @@ def test_one_step_up_the_stairs_has_the_computed_return() -> None:
 
 
 def test_fetching_the_key_next_to_karel_has_the_computed_return() -> None:
-    """Of 18 · 17 pairs of cells for Karel and the key, 12 have the key to Karel's right: 2 in each of 6 rows."""
+    """In 12 of 18 · 17 pairs of cells, 2 in each of 6 rows, the key is to the right of Karel."""
     assert exact("DEF run m( move pickMarker m)", "door-key") == pytest.approx(0.5 * 12 / (18 * 17))
 
 
