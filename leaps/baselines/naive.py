@@ -132,11 +132,11 @@ def behaviour_score(program: str, worlds: Worlds) -> Score:
 
     def score(tokens: NDArray[np.uint8]) -> tuple[NDArray[np.float64], int]:
         count = len(tokens)
-        others = Rollouts(
+        repeated = Rollouts(
             outcome.repeat(count, axis=0), steps.repeat(count, axis=0), actions=actions.repeat(count, axis=0)
         )
         found = run(KAREL.compile(tokens), worlds, HORIZON, want_actions=True)
-        return np.asarray(match(found, others).mean(axis=1)), _used(found)
+        return np.asarray(match(found, repeated).mean(axis=1)), _used(found)
 
     return score
 

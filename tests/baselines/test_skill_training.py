@@ -161,7 +161,7 @@ def test_the_learning_rate_falls_in_the_last_quarter_and_beta_rises_in_the_first
         return weights(trainer.skills)
 
     assert torch.equal(moved(1.0, 0.25), moved(0.0, 0.0))  # beta starts at 0 …
-    assert not torch.equal(moved(1.0, 0.0), moved(0.0, 0.0))  # … unless it needn't warm up
+    assert not torch.equal(moved(1.0, 0.0), moved(0.0, 0.0))  # … unless there is no warm-up
 
 
 @pytest.mark.parametrize(

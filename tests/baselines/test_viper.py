@@ -202,14 +202,14 @@ def test_unreachable_branches_are_left_out() -> None:
 def test_simplified_tree_acts_the_same(seed: int) -> None:
     policy = fit_tree(random_counts(seed), 12, seed)
     for perceived in PERCEIVED[POSSIBLE]:
-        here = read_tree(policy)
-        asked = []
-        while isinstance(here, Question):
-            asked.append(here.perception)
-            here = here.yes if perceived[LANGUAGE.perceptions.index(here.perception)] else here.no
-        assert here == Leaf(LANGUAGE.actions[policy.act(perceived[None])[0]])
-        assert len(asked) <= 4  # no perception is tested twice or together with its negation
-        assert not {"markersPresent", "noMarkersPresent"} <= set(asked)
+        node = read_tree(policy)
+        tested = []
+        while isinstance(node, Question):
+            tested.append(node.perception)
+            node = node.yes if perceived[LANGUAGE.perceptions.index(node.perception)] else node.no
+        assert node == Leaf(LANGUAGE.actions[policy.act(perceived[None])[0]])
+        assert len(tested) <= 4  # no perception is tested twice or together with its negation
+        assert not {"markersPresent", "noMarkersPresent"} <= set(tested)
 
 
 def test_tree_picture_must_be_png(tmp_path: Path) -> None:
