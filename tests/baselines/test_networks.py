@@ -140,7 +140,7 @@ def test_fully_convolutional_network_is_translation_invariant() -> None:
 
 
 def test_recurrent_policy_learns_the_same_weights_as_the_library() -> None:
-    """Episodes on the stairs are short, so many begin in the middle of a batch."""
+    """Episodes on the stairs are short: many begin in the middle of a batch."""
     weights = []
     for policy in (Remembering, RecurrentActorCriticPolicy):
         env = KarelVecEnv(get("stair-climber"), 8, "perceptions")
