@@ -1,1 +1,1 @@
-"""Speed, as ratios within one run wherever possible: `make bench`."""
+"""Benchmarks, as ratios within one run where possible: `make bench`."""

@@ -1,7 +1,7 @@
-"""Measure, and print a table: what, how fast, and what it should be.
+"""Measure speeds and print a table with each measurement and its goal.
 
-Rates are the best of several runs, on one core unless it says otherwise. An idle machine is assumed: absolute
-figures on a busy one are too low, ratios much less so.
+Rates are the best of several runs, on one core unless noted otherwise. Use an idle machine: on a busy one
+absolute figures are too low, and ratios are affected much less.
 """
 
 import os
@@ -35,7 +35,7 @@ from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, Worlds, random_worlds
 from leaps.search.solve import Run, SolveConfig
 
 ROOT = Path(leaps.__file__).parents[1]
-PUBLIC_STEPS = (10_000, 56_000)  # of the two public implementations, a second and core
+PUBLIC_STEPS = (10_000, 56_000)  # steps per second and core of the two public implementations
 
 console = Console()
 table = Table("what", "measured", "goal", "", title=f"LEAPS {leaps.__version__}", title_justify="left")
@@ -48,7 +48,7 @@ def report(what: str, measured: str, goal: str, reached: bool | None) -> None:
 
 
 def executor_rate(compiled: object, worlds: Worlds, horizon: int, hooks: Hooks | None) -> float:
-    """Actions a second."""
+    """Measure actions per second."""
     steps = run(compiled, worlds, horizon, hooks).steps.sum()  # type: ignore[arg-type]
     return float(steps / best(lambda: run(compiled, worlds, horizon, hooks)))  # type: ignore[arg-type]
 
@@ -71,7 +71,10 @@ def bench_execution() -> None:
 
         slow = interpret() / best(interpret)
         report(
-            f"… ÷ own interpreter ({slow:,.0f} steps/s)", f"{rate / slow:.0f}", "≥ 150", rate / slow >= 150
+            f"… ÷ own interpreter ({slow:,.0f} steps/s)",
+            f"{rate / slow:.0f}",
+            "≥ 150",
+            rate / slow >= 150,
         )
         low, high = rate / PUBLIC_STEPS[1], rate / PUBLIC_STEPS[0]
         report("… ÷ public implementations", f"{low:,.0f} to {high:,.0f}", "≥ 1,000", low >= 1000)
@@ -88,7 +91,7 @@ def bench_cores() -> None:
     cores = parallel.available_cores()
     compiled = KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 1000, seed=0))
     worlds = random_worlds(16, seed=1)
-    # Taken in turns, so that a machine that slows down slows both.
+    # One and two threads alternate, so that a machine that slows down slows both.
     ratios = []
     for _ in range(5):
         parallel.set_threads(1)
@@ -143,11 +146,11 @@ def bench_environment() -> None:
 
 
 def bench_policies() -> None:
-    """A step of a program as a policy, in plain Python, beyond what its perceptions take."""
+    """Time a step of a program as a policy in plain Python, without the time of its perceptions."""
     perceptions: dict[str, Callable[[Any], bool]] = {"up": lambda _: True, "down": lambda _: False}
     task = leaps.GymTask("steps", "CartPole-v1", {"left": 0, "right": 1}, perceptions, repeats=True)
     steps, looks = 10_000, list(perceptions.values())
-    for text, asked in (
+    for text, evaluated in (
         ("DEF run m( left m)", 0),
         ("DEF run m( WHILE c( up c) w( IF c( down c) i( left i) right w) m)", 2),
     ):
@@ -157,18 +160,18 @@ def bench_policies() -> None:
             for _ in range(steps):
                 policy.act(None)
 
-        def look(asked: int = asked) -> None:
+        def look(evaluated: int = evaluated) -> None:
             for _ in range(steps):
-                for perception in looks[:asked]:
+                for perception in looks[:evaluated]:
                     perception(None)
 
         taken = (best(act) - best(look)) / steps * 1e6
-        what = f"a step of ProgramPolicy, besides its {asked} perceptions"
+        what = f"a step of ProgramPolicy, without its {evaluated} perceptions"
         report(what, f"{taken:.2f} µs", "≤ 2 µs", taken <= 2)
 
 
 def bench_decoding() -> None:
-    """Decode a generation of a search. Untrained programs are longer than trained ones: the worst case."""
+    """Time decoding a search's generation. The space is untrained, whose long programs are the worst case."""
     population = 64
     torch.manual_seed(0)
     space = ProgramSpace(LANGUAGE, ModelConfig(policy=False))
@@ -191,7 +194,7 @@ def bench_decoding() -> None:
 
 
 def bench_first_use() -> None:
-    """`leaps run` with an empty kernel cache, and again."""
+    """Time `leaps run` with an empty kernel cache and with a full one."""
     command = [
         sys.executable,
         "-m",
@@ -213,7 +216,7 @@ def bench_first_use() -> None:
 
 
 def bench_searches() -> None:
-    """Evaluations of hill climbing, on one core; iterations of CEM, on all."""
+    """Measure evaluations of hill climbing on one core, and iterations of CEM on all cores."""
     rates = []
     for name in ("stair-climber", "four-corner", "top-off", "maze", "clean-house", "harvester"):
         evaluations, seconds, seed = 0, 0.0, 0
@@ -248,7 +251,7 @@ def bench_searches() -> None:
 
 
 def bench_baselines() -> None:
-    """A training of 2 million steps, on one core."""
+    """Estimate the time of a training of 2 million steps on one core."""
     from benchmarks.baselines import minutes, one_core, step_by_step
 
     with one_core():
@@ -263,16 +266,16 @@ def bench_baselines() -> None:
 
 
 def bench_updates() -> None:
-    """HRL's updates on a GPU, and the library's."""
+    """Time updates of HRL on a GPU, and those of stable-baselines3."""
     from benchmarks.baselines import updates
 
     quick, slow = updates("cuda")
     report("hrl on top-off, an update on a GPU", f"{quick * 1e3:.2f} ms", "", None)
-    report("… the library's ÷ ours", f"{slow / quick:.1f}", "", None)
+    report("… stable-baselines3's time ÷ this", f"{slow / quick:.1f}", "", None)
 
 
 def bench_experiments() -> None:
-    """Two Dask workers against one, and what the local runner adds to a cell."""
+    """Compare two Dask workers with one, and time the local runner's overhead per cell."""
     from distributed import LocalCluster
 
     from leaps.experiments.backends import Backend, connect
@@ -308,7 +311,7 @@ def bench_experiments() -> None:
 
 
 def bench_studio() -> None:
-    """The studio's server in a process of its own, asked over the loopback."""
+    """Measure the studio's server in a separate process, over the loopback interface."""
     from benchmarks.studio import USERS, latencies, load, on_screen, started
 
     with started() as server:

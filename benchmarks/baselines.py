@@ -1,4 +1,4 @@
-"""Measure how fast baselines learn on one core: `python -m benchmarks.baselines`, or with names of tasks."""
+"""Measure the training speed of baselines on one core: `python -m benchmarks.baselines [TASK ...]`."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ from leaps.tasks import get
 
 STEPS = 2_000_000
 SECONDS = 8.0
-"""of training that a pace is taken from"""
+"""seconds of training from which the total time is extrapolated"""
 
 
 @contextmanager
@@ -35,18 +35,18 @@ def one_core() -> Iterator[None]:
 
 @contextmanager
 def step_by_step() -> Iterator[None]:
-    """Go through sequences as sb3-contrib does."""
-    ours = networks.Remembering._process_sequence
+    """Call the LSTM step by step, as sb3-contrib does."""
+    original = networks.Remembering._process_sequence
     library = staticmethod(RecurrentActorCriticPolicy._process_sequence)
     networks.Remembering._process_sequence = library  # type: ignore[method-assign]
     try:
         yield
     finally:
-        networks.Remembering._process_sequence = staticmethod(ours)  # type: ignore[method-assign]
+        networks.Remembering._process_sequence = staticmethod(original)  # type: ignore[method-assign]
 
 
 def minutes(method: str, task: str) -> float:
-    """What a training of 2 million steps takes at the pace of its first iterations, but the very first."""
+    """Extrapolate the minutes of 2 million training steps from early iterations, without the very first."""
     config = (ppo.PAPER_PPO_ABS if method == "drl-abs" else ppo.PAPER_PPO)[task]
     trainer = ppo.PPOTrainer(method, get(task), config)
     trainer.step()
@@ -57,18 +57,18 @@ def minutes(method: str, task: str) -> float:
 
 
 class Batch(NamedTuple):
-    """What a batch of drl takes forwards and back."""
+    """Times of a batch of drl, forward and backward."""
 
     encoder: float
-    """seconds of the convolutions"""
+    """seconds for the convolutions"""
     layer: float
-    """seconds of the layer after it"""
+    """seconds for the layer after them"""
     flops: float
-    """that the layer does in a second"""
+    """floating-point operations per second in that layer"""
 
 
 def batch(task: str) -> Batch:
-    """Look at a batch of the twelfth iteration (with fewer epochs, so that it comes sooner)."""
+    """Time a batch of the twelfth iteration, with one epoch per iteration to reach it sooner."""
     trainer = ppo.PPOTrainer("drl", get(task), ppo.PPOConfig(epochs=1))
     for _ in range(12):
         trainer.step()
@@ -81,16 +81,16 @@ def batch(task: str) -> Batch:
     def encode() -> None:
         encoder(grids).sum().backward()
 
-    def answer() -> None:
+    def apply_layer() -> None:
         torch.cat(layer(features), dim=1).sum().backward()  # type: ignore[no-untyped-call]
 
-    encoded, answered = best(encode), best(answer)
-    products = 3 * 2 * features.numel() * 2 * trainer.config.hidden
-    return Batch(encoded, answered, products / answered)
+    encoder_seconds, layer_seconds = best(encode), best(apply_layer)
+    operations = 3 * 2 * features.numel() * 2 * trainer.config.hidden
+    return Batch(encoder_seconds, layer_seconds, operations / layer_seconds)
 
 
 def updates(device: str) -> tuple[float, float]:
-    """Seconds of an update of HRL on TopOff, and of the library's of the same networks and memory."""
+    """Return the seconds per update of HRL on TopOff, and of the library's SAC on the same data."""
     trainer = hrl.HRLTrainer("hrl", get("top-off"), hrl.PAPER_HRL["top-off"], device=device)
     while trainer.decisions < 2 * trainer.config.random:
         trainer.step()
@@ -107,16 +107,16 @@ def updates(device: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    say = Console().print
+    show = Console().print
     with one_core():
         for task in sys.argv[1:] or PAPER_TASKS:
-            say(f"{task}: drl {minutes('drl', task):.1f} min, ", end="")
-            say(f"drl-abs {minutes('drl-abs', task):.1f} min")
+            show(f"{task}: drl {minutes('drl', task):.1f} min, ", end="")
+            show(f"drl-abs {minutes('drl-abs', task):.1f} min")
             one = batch(task)
-            say(f"  a batch of drl: convolutions {one.encoder * 1e3:.0f} ms; ", end="")
-            say(f"the layer after them {one.layer * 1e3:.0f} ms, {one.flops / 1e9:.0f} GFLOP/s")
-        ours, _ = updates("cpu")
-        say(f"an update of hrl on top-off: {ours * 1e3:.0f} ms")
+            show(f"  a batch of drl: convolutions {one.encoder * 1e3:.0f} ms; ", end="")
+            show(f"the layer after them {one.layer * 1e3:.0f} ms, {one.flops / 1e9:.0f} GFLOP/s")
+        seconds, _ = updates("cpu")
+        show(f"an update of hrl on top-off: {seconds * 1e3:.0f} ms")
 
 
 if __name__ == "__main__":

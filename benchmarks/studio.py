@@ -1,7 +1,7 @@
-"""Measure the studio as its users do: `python -m benchmarks.studio --users 50 --seconds 10`.
+"""Load test of the studio: `python -m benchmarks.studio --users 50 --seconds 10`.
 
-The server runs in a process of its own; this one plays the browsers, on the same cores. What the page itself
-takes is measured in chromium, where there is one.
+The server runs in a separate process; this process simulates the browsers, on the same cores. The speed of
+the page itself is measured in Chromium, if it is installed.
 """
 
 import argparse
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 
 USERS, RATE, SECONDS = 50, 5.0, 10.0
 CIRCLES = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move putMarker pickMarker w) m)"
-"""runs for as long as it may, and changes the world all the time"""
+"""a program that runs until the horizon and keeps changing the world"""
 GIVE_UP = 30.0
-"""seconds after which an answer counts as missing"""
+"""seconds after which a response counts as missing"""
 SAMPLED = 10.0
-"""seconds between two looks at the server's memory"""
+"""seconds between two measurements of the server's memory"""
 
 
 class Served(NamedTuple):
-    """A server that runs in a process of its own."""
+    """A server that runs in a separate process."""
 
     address: str
     process: int
 
     def memory(self) -> float | None:
-        """Megabytes that it holds in memory, where Linux says so."""
+        """Return the resident memory in megabytes, or None outside Linux."""
         try:
             status = Path(f"/proc/{self.process}/status").read_text()
         except OSError:
@@ -67,7 +67,7 @@ def started() -> Iterator[Served]:
         address = json.loads(process.stdout.readline())["address"]
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline and asyncio.run(_status(address, "/api/space/map")) == 503:
-            time.sleep(0.5)  # the map is the last thing that it gets ready
+            time.sleep(0.5)  # the map is the last part to become ready
         yield Served(address, process.pid)
     finally:
         process.terminate()
@@ -75,7 +75,7 @@ def started() -> Iterator[Served]:
 
 
 class Browser:
-    """One connection that stays open."""
+    """A client with one connection that stays open."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
@@ -89,7 +89,7 @@ class Browser:
         self.writer.close()
 
     async def ask(self, path: str, fields: dict[str, Any] | None = None) -> int:
-        """Ask, and read the answer to its end; its status."""
+        """Send a request, read the whole response and return its status."""
         body = b"" if fields is None else json.dumps(fields).encode()
         verb = "GET" if fields is None else "POST"
         head = (
@@ -97,10 +97,10 @@ class Browser:
             f"Content-Length: {len(body)}\r\n\r\n"
         )
         self.writer.write(head.encode() + body)
-        answer = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
-        length = int(answer.partition("content-length: ")[2].partition("\r\n")[0])
+        response = (await self.reader.readuntil(b"\r\n\r\n")).decode().lower()
+        length = int(response.partition("content-length: ")[2].partition("\r\n")[0])
         await self.reader.readexactly(length)
-        return int(answer.split(" ", 2)[1])
+        return int(response.split(" ", 2)[1])
 
 
 async def _status(address: str, path: str) -> int:
@@ -113,7 +113,7 @@ def evaluation(task: str, seed: int) -> dict[str, Any]:
 
 
 def latencies(address: str, times: int = 40) -> dict[str, float]:
-    """Milliseconds from an edit to its return on 100 worlds, of each task: the median."""
+    """Measure the median milliseconds of an evaluation on 100 worlds, for each task."""
 
     async def measure() -> dict[str, float]:
         taken: dict[str, list[float]] = {task: [] for task in PAPER_TASKS}
@@ -130,23 +130,25 @@ def latencies(address: str, times: int = 40) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Load:
-    """How many users were served."""
+    """Results of a load test."""
 
     answers: int
+    """number of responses"""
     errors: int
     median: float
-    """milliseconds from when a request was due to the end of its answer"""
+    """median milliseconds from when a request was due to the end of its response"""
     slowest: float
-    """what 99 of 100 answers took at most"""
+    """99th percentile of these milliseconds"""
     worst: float
+    """maximum of these milliseconds"""
     memory: list[float]
-    """megabytes that the server held, every ten seconds"""
+    """resident memory of the server in megabytes, every ten seconds"""
 
 
 def load(server: Served, users: int = USERS, seconds: float = SECONDS, heavy: bool = False) -> Load:
-    """Let users send evaluations at a steady rate, whether or not the answers keep up.
+    """Simulate users who send evaluations at a steady rate, even if responses fall behind.
 
-    heavy: with one more user, who asks for as much as is allowed.
+    heavy: add a user who requests the largest evaluations that are allowed.
     """
     address = server.address
     taken: list[float] = []
@@ -194,7 +196,7 @@ def load(server: Served, users: int = USERS, seconds: float = SECONDS, heavy: bo
     return Load(len(taken), errors, median(taken), quantiles(taken, n=100)[-1], max(taken), memory)
 
 
-# In a browser.
+# The page in a browser
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
@@ -217,20 +219,20 @@ FRAMES = """() => new Promise((done) => {
 
 @dataclass(frozen=True)
 class OnScreen:
-    """What the page takes, as it is seen."""
+    """Measurements of the page in a browser."""
 
     edits: dict[str, float]
-    """milliseconds from an edit to its return on 100 worlds, of each task: the median"""
+    """median milliseconds from an edit to its return on 100 worlds, for each task"""
     frames: dict[int, float]
-    """a second, while so many worlds of 100 × 100 cells are played"""
+    """frames per second, by the number of worlds of 100 × 100 cells on the page"""
     opening: float
-    """milliseconds from the address to the first rollouts, in a browser that never was there: the median"""
+    """median milliseconds from opening the address to the first rollouts, with an empty browser cache"""
     kilobytes: float
-    """of the page's files, compressed"""
+    """size of the page's files, compressed"""
 
 
 def on_screen(server: Served) -> OnScreen | None:
-    """Look at the page in chromium, if there is one, and playwright to drive it."""
+    """Measure the page in Chromium, or return None if Chromium or playwright is missing."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -282,7 +284,7 @@ def _frame_rate(chromium: "Chromium", server: Served, worlds: int) -> float:
     page.locator(f"[data-testid=rollout-{worlds - 1}]").wait_for()
     page.locator("[data-testid=play][aria-label^=Pause]").wait_for()
     rate = float(page.evaluate(FRAMES))
-    page.locator("[data-testid=play][aria-label^=Pause]").wait_for()  # it has been playing all the time
+    page.locator("[data-testid=play][aria-label^=Pause]").wait_for()  # still playing after the measurement
     page.context.close()
     return rate
 
@@ -298,20 +300,22 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--users", type=int, default=USERS)
     arguments.add_argument("--seconds", type=float, default=SECONDS)
-    arguments.add_argument("--heavy", action="store_true", help="with one who asks for as much as is allowed")
+    arguments.add_argument(
+        "--heavy", action="store_true", help="Add a user with the largest allowed requests."
+    )
     given = arguments.parse_args()
     with started() as server:
         if seen := on_screen(server):
             for task, milliseconds in seen.edits.items():
                 print(f"{task}, on screen: {milliseconds:.0f} ms")
-            print("frames a second:", {worlds: round(rate, 1) for worlds, rate in seen.frames.items()})
+            print("frames per second:", {worlds: round(rate, 1) for worlds, rate in seen.frames.items()})
             print(f"opened in {seen.opening:.0f} ms, {seen.kilobytes:.0f} kB", flush=True)
         for task, milliseconds in latencies(server.address).items():
             print(f"{task}: {milliseconds:.1f} ms", flush=True)
         found = load(server, given.users, given.seconds, given.heavy)
         print(
-            f"{found.answers:,} answers, {found.errors} errors, median {found.median:.0f} ms, "
-            f"99 of 100 within {found.slowest:.0f} ms, worst {found.worst:.0f} ms"
+            f"{found.answers:,} responses, {found.errors} errors, median {found.median:.0f} ms, "
+            f"99th percentile {found.slowest:.0f} ms, maximum {found.worst:.0f} ms"
         )
         print("memory, every ten seconds, in MB:", *(f"{held:.1f}" for held in found.memory))
 

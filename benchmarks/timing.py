@@ -1,11 +1,11 @@
-"""How long something takes."""
+"""Timing of functions."""
 
 import time
 from collections.abc import Callable
 
 
 def best(action: Callable[[], object], seconds: float = 1.5) -> float:
-    """The shortest time that `action` takes, in seconds, of as many tries as fit."""
+    """Return the shortest time of `action` in seconds, over as many runs as fit into `seconds`."""
     action()
     shortest, end = float("inf"), time.perf_counter() + seconds
     while time.perf_counter() < end:

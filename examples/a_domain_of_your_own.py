@@ -1,6 +1,6 @@
-"""Write a domain: what can be perceived and done in a world of your own. It runs as fast as Karel does.
+"""Write a domain: the perceptions and actions in a user-defined world. It runs as fast as Karel's.
 
-A lift brings everybody who waits in a building down to the ground floor. It holds two people at a time.
+A lift takes everybody who waits in a building down to the ground floor. It holds two people at a time.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from leaps.compiled.plain import World
 from leaps.domain import Domain
 
 FLOOR, INSIDE = 0, 1
-"""numbers of a world: where the lift is, and how many people are in it; its cells are people who wait"""
+"""indices into a world's numbers: the lift's floor, and the people in it; a cell counts waiting people"""
 ROOM = 2
 UP, DOWN, OPEN = range(3)
 LIFT = Domain.of(
@@ -19,7 +19,7 @@ LIFT = Domain.of(
 
 
 def perceive(world: World) -> tuple[bool, ...]:
-    """Say what holds, in the order of the perceptions."""
+    """Return whether each perception holds, in their order."""
     floor, top = world.numbers[FLOOR], world.cells.shape[1] - 1
     waiting = world.cells[0, floor, 0] > 0
     above = world.cells[0, floor + 1 :, 0].sum() > 0
@@ -54,12 +54,12 @@ def sample(rng: np.random.Generator, size: tuple[int, int]) -> World:
 
 
 def value(world: World, start: World) -> float:
-    """What a state is worth: the fraction of the people who are down."""
+    """Return the value of a state: the fraction of the people who are down."""
     return float(1.0 - (world.cells.sum() + world.numbers[INSIDE]) / start.cells.sum())
 
 
 def draw(world: World) -> str:
-    """Show the building from the side, the top floor first: the lift, and people."""
+    """Draw the building from the side, the top floor first: the lift, then waiting people."""
     floors = range(world.cells.shape[1])
     lift = {int(world.numbers[FLOOR]): f"[{'o' * world.numbers[INSIDE]:{ROOM}}]"}
     return "\n".join(

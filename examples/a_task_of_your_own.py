@@ -1,4 +1,4 @@
-"""Write a task: three plain functions, and it runs as fast as the ones that ship.
+"""Write a task: two plain functions, compiled like those of the tasks in the package.
 
 Karel stands in a corridor of random length, and must leave a marker in its last cell.
 """
@@ -14,12 +14,12 @@ def sample(stream: Stream, world: World) -> None:
     _, width = world.ground.shape
     clear(world)
     world.ground[2:, :] = WALL
-    world.ground[:, 4 + below(stream, width - 4) :] = WALL  # the corridor ends somewhere
+    world.ground[:, 4 + below(stream, width - 4) :] = WALL  # the corridor has a random length
     place_karel(world, 1, 1, EAST)
 
 
 def value(world: World, start: World) -> float:  # noqa: ARG001
-    """What a state is worth: 1 if the only marker lies in the last cell."""
+    """Return the value of a state: 1 if the only marker lies in the last cell."""
     last = 1
     while world.ground[1, last + 1] != WALL:
         last += 1

@@ -1,4 +1,4 @@
-"""Step a thousand worlds at once, as a Gymnasium vector environment."""
+"""Step a thousand worlds together, as a Gymnasium vector environment."""
 
 import time
 
@@ -24,7 +24,7 @@ def main() -> None:
         _, rewards, _, _, _ = env.step(rng.integers(0, 5, WORLDS))
         found += rewards.sum()
     rate = WORLDS * STEPS / (time.perf_counter() - start) / 1e6
-    print(f"random steps found {found:.0f} markers, at {rate:.1f} million steps a second")
+    print(f"random steps found {found:.0f} markers, at {rate:.1f} million steps per second")
 
 
 if __name__ == "__main__":

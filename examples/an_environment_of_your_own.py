@@ -1,8 +1,8 @@
-"""Find a program for a Gymnasium environment: name its actions, say what can be perceived, and search.
+"""Find a program for a Gymnasium environment: name its actions, define perceptions, and search.
 
-Here it is CartPole: push a cart to the left or to the right so that the pole on it does not fall.
+The environment is CartPole: push a cart to the left or to the right so that the pole on it does not fall.
 An observation is the cart's position and speed, and the pole's angle and angular speed. Programs compare
-these numbers with constants, which are searched for with the program.
+these numbers with constants, which the search optimizes together with the program.
 """
 
 import leaps

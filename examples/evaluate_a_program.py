@@ -1,4 +1,4 @@
-"""Run a program on a task from Python, and look at where it fails."""
+"""Evaluate a program on a task, and print a world where it fails."""
 
 from leaps.evaluate import evaluate
 

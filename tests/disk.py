@@ -1,4 +1,4 @@
-"""A disk that is full, for tests of what happens then."""
+"""Simulation of a full disk."""
 
 import resource
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def full_disk(after: int) -> Iterator[None]:
-    """Let no file grow beyond so many bytes."""
+    """Limit files to `after` bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (after, hard))
     try:

@@ -1,6 +1,6 @@
-"""A domain that is not Karel's, and a task in it, in plain Python: evaluation and search work for it, too.
+"""A domain other than Karel's with a task, in plain Python, to test evaluation and search on other domains.
 
-A robot in a corridor cleans. It goes forward, turns around and sucks; it perceives dirt below it, and that it
+A robot cleans a corridor. It can go forward, turn around and suck. It perceives dirt below it, and whether it
 would bump into a wall.
 """
 
@@ -28,57 +28,57 @@ FORWARD, TURN, SUCK = range(3)
 
 
 class Corridors(NamedTuple):
-    """Corridors of one length, and where the robot begins in each."""
+    """Corridors of one length with the robot's initial cell in each."""
 
     dirt: NDArray[np.bool_]
     """[corridors, cells]"""
-    place: NDArray[np.int64]
+    cell: NDArray[np.int64]
     """[corridors]"""
 
     @property
     def count(self) -> int:  # type: ignore[override]
-        return len(self.place)
+        return len(self.cell)
 
     @property
     def size(self) -> Size:
         return 1, self.dirt.shape[1]
 
     def take(self, indices: NDArray[np.integer] | slice) -> "Corridors":
-        return Corridors(self.dirt[indices], self.place[indices])
+        return Corridors(self.dirt[indices], self.cell[indices])
 
     @staticmethod
     def join(parts: "list[Corridors]") -> "Corridors":
-        return Corridors(np.concatenate([p.dirt for p in parts]), np.concatenate([p.place for p in parts]))
+        return Corridors(np.concatenate([p.dirt for p in parts]), np.concatenate([p.cell for p in parts]))
 
 
 class Robot:
-    """A corridor with the robot at work in it."""
+    """The state of a rollout: a corridor and its robot."""
 
-    def __init__(self, dirt: NDArray[np.bool_], place: int) -> None:
-        self.dirt, self.place, self.ahead, self.much = dirt, place, 1, int(dirt.sum())
+    def __init__(self, dirt: NDArray[np.bool_], cell: int) -> None:
+        self.dirt, self.cell, self.direction, self.initial_dirt = dirt, cell, 1, int(dirt.sum())
 
     def look(self, sense: int) -> bool:
-        ahead = self.place + self.ahead
-        return not 0 <= ahead < len(self.dirt) if sense else bool(self.dirt[self.place])
+        ahead = self.cell + self.direction
+        return not 0 <= ahead < len(self.dirt) if sense else bool(self.dirt[self.cell])
 
     def holds(self, condition: Condition) -> bool:
         return self.look(HOOVER.language.perceptions.index(condition.perception)) != condition.negated
 
     def act(self, action: int) -> Outcome | None:
         if action == SUCK:
-            self.dirt[self.place] = False
+            self.dirt[self.cell] = False
         elif action == TURN:
-            self.ahead = -self.ahead
+            self.direction = -self.direction
         elif not self.look(1):
-            self.place += self.ahead
+            self.cell += self.direction
         return None
 
     def worth(self) -> float:
-        return float(10 * (1 - self.dirt.sum() / self.much))
+        return float(10 * (1 - self.dirt.sum() / self.initial_dirt))
 
 
 class CleanCorridor:
-    """Clean the corridor: the return is ten times the share of dirt that is gone."""
+    """Clean the corridor: the return is ten times the fraction of removed dirt."""
 
     name, variant_of, domain, best, highest, checked = "clean-corridor", None, HOOVER, 10.0, 10.0, 100
 
@@ -101,7 +101,7 @@ class CleanCorridor:
         width = self.check_size(size)[1]
         rngs = [np.random.default_rng([seed, number]) for number in range(first, first + count)]
         dirt = np.array([rng.random(width) < 0.5 for rng in rngs], np.bool_).reshape(count, width)
-        dirt[:, 0] = True  # there is always some
+        dirt[:, 0] = True  # so that there is some dirt
         return Corridors(dirt, np.array([rng.integers(width) for rng in rngs], np.int64))
 
     def states(self, size: Size | None = None) -> States | None:
@@ -134,7 +134,7 @@ class CleanCorridor:
         for program in range(compiled.count):
             visits: set[tuple[int, int]] = set()
             for episode in range(episodes.count):
-                robot = Robot(episodes.dirt[episode].copy(), int(episodes.place[episode]))
+                robot = Robot(episodes.dirt[episode].copy(), int(episodes.cell[episode]))
                 stepper, done = Stepper(compiled, program, visits), list[int]()
                 while (action := stepper.next(robot.look)) < HALT and len(done) < horizon:
                     done.append(action)
@@ -160,7 +160,7 @@ class CleanCorridor:
 
     def course(self, program: Program, episodes: Corridors, *, horizon: int | None = None) -> Course:
         limit = self.horizon(episodes.size) if horizon is None else horizon
-        scene = Robot(episodes.dirt[0].copy(), int(episodes.place[0]))
+        scene = Robot(episodes.dirt[0].copy(), int(episodes.cell[0]))
         return Course(program, scene, HOOVER.language.actions, limit)
 
     def film(self, compiled: Compiled, episodes: Corridors, file: Path) -> None:  # noqa: ARG002

@@ -1,4 +1,4 @@
-"""Random programs and worlds for property tests, nastier than what the project itself draws; and equality."""
+"""Random programs and worlds for property tests, more extreme than the project's own; and equality."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ programs = st.builds(Program, _block(st.recursive(actions, _compound, max_leaves
 
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
-    """A small world with anything anywhere: walls, exits, up to ten markers a cell."""
+    """Draw a small world with walls, exits and up to ten markers per cell, anywhere."""
     height, width = draw(st.integers(3, 7)), draw(st.integers(3, 7))
     world = World(
         np.zeros((height, width), np.uint8),
@@ -53,5 +53,5 @@ def worlds(draw: st.DrawFn) -> World:
 
 
 def same(one: World | Worlds, other: World | Worlds) -> bool:
-    """Whether two worlds, or two batches of them, are equal in everything."""
+    """Whether two worlds, or two batches of them, are equal in all fields."""
     return all(np.array_equal(getattr(one, field), getattr(other, field)) for field in one._fields)

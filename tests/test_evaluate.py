@@ -19,13 +19,13 @@ from tests.spoiled import SPOILED
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
 
-def test_text_tree_and_tokens_are_the_same_program() -> None:
+def test_text_tree_and_tokens_have_the_same_returns() -> None:
     forms = [WALK, parse(WALK, LANGUAGE), [WALK], LANGUAGE.encode(WALK.split())[None]]
     returns = [evaluate(form, "top-off", episodes=50).returns for form in forms]  # type: ignore[arg-type]
     assert all(np.array_equal(returns[0], other) for other in returns)
 
 
-def test_same_seed_same_numbers_whatever_the_number_of_cores() -> None:
+def test_same_seed_gives_the_same_returns_for_any_number_of_threads() -> None:
     programs = sample_programs(LANGUAGE, PROGRAMS, 300, seed=1)
     try:
         parallel.set_threads(1)
@@ -52,22 +52,22 @@ def test_outcomes_are_counted() -> None:
     assert result.count(Outcome.CUT_OFF).tolist() == [0, 9]
 
 
-def test_no_episode_is_refused() -> None:
+def test_zero_episodes_raise() -> None:
     with pytest.raises(ValueError, match="episodes must be at least 1"):
         evaluate(WALK, "maze", episodes=0)
 
 
-def test_no_program_is_refused() -> None:
+def test_empty_list_of_programs_raises() -> None:
     with pytest.raises(ValueError, match="expected at least one program, found none"):
         evaluate([], "maze")
 
 
-def test_a_size_may_be_a_list() -> None:
+def test_size_may_be_a_list() -> None:
     size: Any = [14, 22]
     assert evaluate(WALK, "clean-house", size=size).size == (14, 22)
 
 
-def test_a_value_that_is_no_number_is_refused() -> None:
+def test_nan_value_raises() -> None:
     message = "spoiled: a state's value must be a finite number, found nan"
     assert evaluate("DEF run m( move m)", SPOILED).mean_return[0] == 0.5
     with pytest.raises(ValueError, match=message):
@@ -83,21 +83,21 @@ def exact(program: str, task: str, size: tuple[int, int] | None = None) -> float
     return result.expected().mean
 
 
-def test_walking_past_the_markers_earns_what_it_must_in_top_off() -> None:
-    """The first marker, in cell k, leaves k − 1 cells right; without any all 10 are, and one more counts."""
+def test_walking_past_the_markers_has_the_computed_return_in_top_off() -> None:
+    """If the first marker is in cell k, k - 1 cells are right. Without markers 10 are, plus one extra."""
     first_in = [0.75 ** (k - 1) * 0.25 for k in range(1, 10)]
     earned = sum(chance * (k - 1) for k, chance in enumerate(first_in, start=1)) + 0.75**9 * 11
     assert exact(WALK, "top-off") == pytest.approx(earned / 11, abs=1e-14)
 
 
-def test_one_step_up_the_stairs_earns_what_it_must() -> None:
+def test_one_step_up_the_stairs_has_the_computed_return() -> None:
     """The goal is the next step with probability 1 / (10 − s) from step s, one of the first nine."""
     climb = "DEF run m( turnLeft move turnRight move m)"
     assert exact(climb, "stair-climber") == pytest.approx(sum(1 / (10 - s) for s in range(1, 10)) / 9)
 
 
-def test_fetching_the_key_next_to_karel_earns_what_it_must() -> None:
-    """Of 18 · 17 places of Karel and the key, the key is to the right of Karel in 6 rows of 2."""
+def test_fetching_the_key_next_to_karel_has_the_computed_return() -> None:
+    """In 12 of 18 · 17 pairs of cells, 2 in each of 6 rows, the key is to the right of Karel."""
     assert exact("DEF run m( move pickMarker m)", "door-key") == pytest.approx(0.5 * 12 / (18 * 17))
 
 
@@ -105,7 +105,7 @@ def test_examples_have_their_exact_returns() -> None:
     examples = Path(__file__).parents[1] / "examples"
     for name in ("maze", "top-off", "stair-climber", "four-corner", "harvester", "door-key", "seeder"):
         assert exact((examples / f"{name}.karel").read_text(), name) == 1.0
-    one_stroke = (examples / "one-stroke.karel").read_text()  # leaves one of 35 cells over from two of 36
+    one_stroke = (examples / "one-stroke.karel").read_text()  # misses 1 of 35 cells from 2 of 36 starts
     assert exact(one_stroke, "one-stroke") == pytest.approx((34 + 2 * 34 / 35) / 36, abs=1e-14)
 
 
@@ -124,7 +124,7 @@ def test_examples_have_their_exact_returns() -> None:
         ("maze~3", (5, 5)),
     ],
 )
-def test_an_exact_return_is_the_weighted_mean_of_the_interpreters(task: str, size: tuple[int, int]) -> None:
+def test_exact_return_is_the_interpreters_weighted_mean(task: str, size: tuple[int, int]) -> None:
     played = get(task)
     states = played.states(size)
     assert states is not None
@@ -140,7 +140,7 @@ def test_an_exact_return_is_the_weighted_mean_of_the_interpreters(task: str, siz
         assert exact(program, task, size) == pytest.approx(expected, abs=1e-12)
 
 
-def test_an_exact_return_depends_on_no_seed_and_draws_come_close_to_it() -> None:
+def test_exact_return_is_independent_of_the_seed_and_close_to_the_sampled_mean() -> None:
     programs = sample_programs(LANGUAGE, PROGRAMS, 20, seed=1)
     one = evaluate(programs, "maze", seed=1, prefer_exact=True)
     other = evaluate(programs, "maze", seed=2, episodes=3, prefer_exact=True)
@@ -150,7 +150,7 @@ def test_an_exact_return_depends_on_no_seed_and_draws_come_close_to_it() -> None
 
 
 @pytest.mark.parametrize(
-    ("task", "episodes", "said", "states"),
+    ("task", "episodes", "text", "states"),
     [
         ("top-off", 1, "exact, all 512 states", 512),
         ("maze", 1, "exact, all 23,936 states", 23_936),
@@ -159,14 +159,16 @@ def test_an_exact_return_depends_on_no_seed_and_draws_come_close_to_it() -> None
         ("clean-house", 1, "1 fresh draw", None),
     ],
 )
-def test_a_return_tells_what_it_is_over(task: str, episodes: int, said: str, states: int | None) -> None:
+def test_expected_return_describes_its_worlds(
+    task: str, episodes: int, text: str, states: int | None
+) -> None:
     found = evaluate(WALK, task, episodes=episodes, prefer_exact=True).expected()
-    assert str(found) == said
+    assert str(found) == text
     assert found.states == states
     assert found.episodes == (states or episodes)
 
 
-def test_the_lowest_return_is_that_of_the_worst_state() -> None:
+def test_lowest_return_is_that_of_the_worst_state() -> None:
     found = evaluate(WALK, "top-off", prefer_exact=True).expected()
     assert found.lowest == 0.0  # a marker in the first cell
     assert found.lowest < found.mean

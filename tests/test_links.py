@@ -1,4 +1,4 @@
-"""Links between the project's documents lead to something."""
+"""Links between the project's documents have targets."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 
 
 def anchors(text: str) -> set[str]:
-    """The anchors of a document's headings, as GitHub names them, and those that it names itself."""
+    """Return the anchors of a document's headings, as GitHub names them, and its explicit anchors."""
     text = FENCE.sub("", text)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in headings]
@@ -21,7 +21,7 @@ def anchors(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("file", DOCUMENTS, ids=lambda file: str(file.relative_to(ROOT)))
-def test_links_lead_to_something(file: Path) -> None:
+def test_links_have_targets(file: Path) -> None:
     broken = []
     for link in LINK.findall(FENCE.sub("", file.read_text())):
         if re.match(r"[a-z]+:", link):
@@ -33,7 +33,7 @@ def test_links_lead_to_something(file: Path) -> None:
     assert not broken
 
 
-def test_a_headings_anchor_is_github_s() -> None:
+def test_anchors_of_headings_equal_githubs() -> None:
     assert anchors("# A `Title`, two\n\n```\n# no heading\n```\n## [Link](x.md) here\n") == {
         "a-title-two",
         "link-here",

@@ -1,4 +1,4 @@
-"""A task is found by its name; a plain name never imports a file."""
+"""Lookup of tasks by name; a plain name never imports a file."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def written(folder: Path, source: str, name: str = "mine.py") -> Path:
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_every_task_that_ships_is_found_by_its_name(name: str) -> None:
+def test_every_shipped_task_is_found_by_its_name(name: str) -> None:
     assert get(name) is shipped()[name]
     assert get(name).name == name
 
@@ -33,7 +33,7 @@ def test_tasks_are_listed_without_variants() -> None:
     assert featured() == FEATURED
 
 
-def test_a_program_without_a_task_is_of_the_default_domain() -> None:
+def test_default_domain_is_karel() -> None:
     assert default_domain() is KAREL
 
 
@@ -41,17 +41,17 @@ def test_a_program_without_a_task_is_of_the_default_domain() -> None:
     ("wrong", "meant"),
     [("topoff", "top-off"), ("Maze", "maze"), ("stair_climber", "stair-climber"), ("snak", "snake")],
 )
-def test_a_misspelt_task_is_recognised(wrong: str, meant: str) -> None:
+def test_misspelt_task_raises_with_a_suggestion(wrong: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"unknown task '{wrong}'; did you mean '{meant}'"):
         get(wrong)
 
 
-def test_an_unknown_task_lists_the_known_ones() -> None:
+def test_unknown_task_raises_with_the_known_tasks() -> None:
     with pytest.raises(ValueError, match="expected one of stair-climber, four-corner"):
         get("zzzzzzzz")
 
 
-def test_only_names_never_import_a_file(tmp_path: Path) -> None:
+def test_named_never_imports_a_file(tmp_path: Path) -> None:
     trace = tmp_path / "imported"
     file = written(tmp_path, f"open({str(trace)!r}, 'w').close()\n")
     with pytest.raises(ValueError, match="unknown task"):
@@ -59,9 +59,7 @@ def test_only_names_never_import_a_file(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
-def test_a_task_has_a_plain_name_that_finds_it_from_any_folder(
-    corridor: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plain_name_finds_a_task_from_any_folder(corridor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(corridor.parent)
     name, own = plain_name("corridor.py:CORRIDOR~100")
     monkeypatch.chdir("/")
@@ -71,7 +69,7 @@ def test_a_task_has_a_plain_name_that_finds_it_from_any_folder(
     assert full_name(name, own) == f"{corridor}:CORRIDOR~100"
 
 
-def test_tasks_that_ship_have_their_names_whatever_else_there_is(corridor: Path) -> None:
+def test_shipped_tasks_keep_their_names_beside_user_defined_ones(corridor: Path) -> None:
     assert plain_name("maze~50") == ("maze~50", {})
     _, own = plain_name(f"{corridor}:CORRIDOR")
     assert named("maze~50", own).name == full_name("maze~50", own) == "maze~50"
@@ -82,20 +80,20 @@ def test_tasks_that_ship_have_their_names_whatever_else_there_is(corridor: Path)
 
 
 @pytest.mark.parametrize("name", ["maze", "harvester-subsets"])
-def test_a_plain_name_is_not_that_of_a_task_that_ships(corridor: Path, name: str) -> None:
+def test_name_of_a_shipped_task_raises(corridor: Path, name: str) -> None:
     edit(corridor, 'name="corridor"', f'name="{name}"')
     with pytest.raises(ValueError, match=f"CORRIDOR has the name of a task that ships, '{name}'"):
         plain_name(f"{corridor}:CORRIDOR")
 
 
 @pytest.mark.parametrize("name", ["corridor~9", "a@b"])
-def test_a_plain_name_is_not_that_of_a_variant(corridor: Path, name: str) -> None:
+def test_name_with_the_syntax_of_a_variant_raises(corridor: Path, name: str) -> None:
     edit(corridor, 'name="corridor"', f'name="{name}"')
     with pytest.raises(ValueError, match=f"expected a name of CORRIDOR without @ and ~, found '{name}'"):
         plain_name(f"{corridor}:CORRIDOR")
 
 
-def test_nothing_but_numbers_is_put_behind_a_file(corridor: Path) -> None:
+def test_text_after_the_name_of_a_file_must_be_a_number(corridor: Path) -> None:
     _, own = plain_name(f"{corridor}:CORRIDOR")
     trace = corridor.parent / "imported"
     other = written(corridor.parent, f"open({str(trace)!r}, 'w').close()\n", "other.py")

@@ -1,1 +1,1 @@
-"""What programs are compared with: neural policies, trees, and a network that writes programs."""
+"""Baselines for comparison with programs: neural policies, trees, and a network that writes programs."""

@@ -1,4 +1,4 @@
-"""Make the trainers of the baselines: one function for each method of `leaps.baselines.methods`."""
+"""Build the trainers of the baselines: one function for each method of `leaps.baselines.methods`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
@@ -32,7 +32,7 @@ from leaps.tasks import get
 
 PROGRAM_FILE = "program.karel"
 WORLDS = 10
-"""that programs are tried on while they are learned, as in the paper"""
+"""number of worlds that score a program during training, as in the paper"""
 
 Settings = TypeVar("Settings", HRLConfig, NaiveConfig, PPOConfig, VIPERConfig)
 
@@ -41,7 +41,7 @@ class NaiveTrainer:
     """Trainer of the Naïve baseline, on a task or on one of the reconstruction tests."""
 
     done = False
-    """it has no end of its own"""
+    """training ends only when its steps are used up"""
 
     def __init__(
         self, config: NaiveConfig, name: str, seed: int, size: tuple[int, int] | None, device: str
@@ -69,7 +69,7 @@ class NaiveTrainer:
 
     @property
     def settings(self) -> dict[str, Any]:
-        # The worlds of the test are part of what was asked for.
+        # The test's worlds are part of the training's configuration.
         worlds = {"wall_density": WALL_DENSITY} if self.name in TEST_PROGRAMS else {}
         return asdict(self.config) | worlds
 
@@ -136,11 +136,11 @@ def _transfer(config: BaselineConfig, options: Options) -> Trainer:
     if options.origin is None:
         source = ppo.TRANSFER.get(task.variant_of or task.name, "maze")
         raise ValueError(
-            "drl-abs-t goes on with a policy that was trained on another task; train one, say with "
+            "drl-abs-t starts from a policy trained on another task; train one, for example with "
             f"`leaps baseline drl-abs --task {source} --steps 1000000`, and give its folder with --from"
         )
     origin = load_origin(options.origin)
-    settings = changed(origin.config, options.changes)  # the paper keeps those of the first task
+    settings = changed(origin.config, options.changes)  # the paper keeps the first task's settings
     return PPOTrainer(config.method, task, settings, config.seed, config.size, options.device, origin)
 
 
@@ -165,13 +165,15 @@ def _viper(config: BaselineConfig, options: Options) -> Trainer:
     task = get(config.task)
     if options.origin is None:
         raise ValueError(
-            "viper imitates a policy; train one, say with "
+            "viper imitates a policy; train one, for example with "
             f"`leaps baseline drl --task {config.task}`, and give its folder with --from"
         )
     teacher = load_policy(options.origin)
-    # While the tree acts, the teacher's last action would not be the one that was done.
+    # While the tree acts, the action performed is not the last one that the teacher chose.
     if not isinstance(teacher, NeuralPolicy) or isinstance(teacher, LastActionPolicy):
-        raise ValueError(f"viper imitates drl, drl-fcn or drl-abs; {options.origin} holds something else")
+        raise ValueError(
+            f"viper imitates drl, drl-fcn or drl-abs; {options.origin} holds a policy of another method"
+        )
     settings = changed(_best_for(config.task, viper.PAPER_VIPER, VIPERConfig()), options.changes)
     teacher_name = named(read_about(options.origin / POLICY_FILE))
     return VIPERTrainer(task, teacher, settings, config.seed, config.size, teacher_name)
@@ -180,7 +182,7 @@ def _viper(config: BaselineConfig, options: Options) -> Trainer:
 def _needs_no_origin(config: BaselineConfig, options: Options) -> None:
     if options.origin is not None:
         raise ValueError(
-            f"--from: {config.method} begins with nothing; expected drl-abs-t, viper, hrl or hrl-abs"
+            f"--from: {config.method} trains from scratch; expected drl-abs-t, viper, hrl or hrl-abs"
         )
 
 

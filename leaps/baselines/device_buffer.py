@@ -1,4 +1,4 @@
-"""What a policy on grids learns from, kept on the GPU that it is trained on."""
+"""A rollout buffer that keeps grid observations on the GPU."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from stable_baselines3.common.type_aliases import RolloutBufferSamples
 
 
 class DeviceBuffer(RolloutBuffer):
-    """The library's buffer, with the observations on its device.
+    """The buffer of stable-baselines3 with observations on the training device.
 
-    The library keeps them in the computer's memory, and sends every batch of every epoch to the GPU. In
-    worlds of 100x100 an iteration's observations are 1.3 GB, so most of the time would go into copies.
+    The library keeps observations in main memory and sends every batch of every epoch to the GPU. In
+    100x100 worlds an iteration's observations take 1.3 GB, so copies would take most of the time.
     """
 
     @classmethod
     def in_place_of(cls, other: RolloutBuffer) -> "DeviceBuffer":
-        """An empty one for as many steps of the same kind."""
+        """Create an empty buffer with the same capacity, spaces and settings."""
         return cls(
             other.buffer_size,
             other.observation_space,
@@ -35,7 +35,7 @@ class DeviceBuffer(RolloutBuffer):
         dtype = torch.from_numpy(np.empty(0, self.observation_space.dtype)).dtype
         shape = (self.buffer_size, self.n_envs, *self.obs_shape)
         self._observed = torch.empty(shape, dtype=dtype, device=self.device)
-        self.obs_shape = (0,)  # all that the library keeps of them from now on
+        self.obs_shape = (0,)  # so that the library stores no observations itself
         self.reset()
 
     def add(self, obs: NDArray[Any], *rest: Any) -> None:
@@ -44,7 +44,7 @@ class DeviceBuffer(RolloutBuffer):
 
     def _get_samples(self, batch_inds: NDArray[Any], env: Any = None) -> RolloutBufferSamples:
         samples = super()._get_samples(batch_inds, env)
-        # The library numbers the steps of the first world, then those of the second, and so on.
+        # The library numbers all steps of world 0 first, then all steps of world 1, and so on.
         world, step = (
             torch.from_numpy(part).to(self.device) for part in divmod(batch_inds, self.buffer_size)
         )

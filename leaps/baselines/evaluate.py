@@ -1,4 +1,4 @@
-"""Policies × worlds → returns, in the worlds that `evaluate` runs programs in; and films of policies."""
+"""Evaluate policies on the same worlds as programs, and save their episodes as films."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -26,20 +26,20 @@ class Policy(Protocol):
 
     @property
     def deterministic(self) -> bool:
-        """Whether no action is drawn at random."""
+        """Whether the policy never draws an action at random."""
 
     def check(self, task: KarelTask, size: tuple[int, int]) -> None:
-        """Raise an error if the policy can't act in worlds of this task and size."""
+        """Raise ValueError if the policy can't act in worlds of this task and size."""
 
     def begin(self, count: int) -> None:
-        """Start episodes in this many worlds, without memory of earlier ones."""
+        """Start episodes in `count` worlds, without memory of earlier episodes."""
 
     def act(self, observations: Arrays) -> NDArray[np.int64]:
         """Choose actions [worlds] for observations [worlds, …]."""
 
 
 def check_domain(task: Task) -> None:
-    """Raise an error for a task of another domain than Karel."""
+    """Raise ValueError for a task outside the Karel domain."""
     if task.domain is not KAREL:
         raise ValueError(
             f"{task.name}: baselines act in Karel's worlds only; expected a task of karel, found one of "
@@ -58,7 +58,7 @@ def evaluate_policy(
     want_actions: bool = False,
     prefer_exact: bool = False,
 ) -> Evaluation:
-    """Compute a policy's returns in the worlds that `evaluate` would run a program in.
+    """Compute a policy's returns on the same worlds on which `evaluate` runs programs.
 
     A policy that draws its actions is always evaluated on fresh worlds: its return in a state is random.
     """
@@ -110,6 +110,6 @@ def film_policy(policy: Policy, task: KarelTask, seed: int, size: tuple[int, int
 def frames_of_policy(
     policy: Policy, task: KarelTask, seed: int, size: tuple[int, int] | None
 ) -> "list[tuple[Text, float]]":
-    """Return the states of a policy's episode as text, each with the return of ending there."""
+    """Return the states of a policy's episode as text, each with the return if the episode ended there."""
     worlds = states_of_policy(policy, task, seed, size)
     return [(to_text(world), task.return_after(world, worlds[0], step)) for step, world in enumerate(worlds)]

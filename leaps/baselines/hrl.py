@@ -1,8 +1,8 @@
 """HRL and HRL-abs: a policy that chooses skills, each a sequence of actions that a frozen decoder writes.
 
-SAC is that of stable-baselines3 (`leaps.baselines.sac`). One of its actions is a latent of
-`leaps.baselines.skills`; what it decodes to is done to its end, or to the end of the episode, before the
-policy sees the world again.
+The SAC implementation is that of stable-baselines3 (`leaps.baselines.sac`). Its action is a latent of
+`leaps.baselines.skills`. The decoded sequence is executed to its end, or to the end of the episode, before
+the policy observes the world again.
 """
 
 import copy
@@ -36,10 +36,10 @@ from leaps.karel.tasks import KarelTask
 from leaps.tasks import get
 
 OBSERVATIONS: dict[str, Observation] = {"hrl": "grid", "hrl-abs": "perceptions"}
-"""the methods, and what their policies see"""
+"""the methods, and what their policies observe"""
 
 KNOWN = 100_000
-"""observations whose skill a policy keeps in mind"""
+"""maximum number of observations in a policy's cache of skills"""
 
 Latents = NDArray[np.float32]
 """[n, l]"""
@@ -47,31 +47,31 @@ Latents = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class HRLConfig:
-    """Hyperparameters. Those that the paper searched per task come first."""
+    """Hyperparameters. The paper tuned the first ones per task."""
 
     updates: int = 1
     """gradient steps per iteration"""
     polyak: float = 0.95
-    """how much of the target network an update keeps; the library's tau is the rest"""
+    """fraction of the target network that an update keeps; 1 - tau of stable-baselines3"""
     worlds: int = 8
-    """that step together, one decision each per iteration; the paper has one with eight decisions"""
+    """worlds that step together, one decision each per iteration; the paper: one world, eight decisions"""
     batch: int = 128
-    """decisions of a gradient step"""
+    """decisions per gradient step"""
     replay: int = 1_000_000
-    """decisions that are remembered; 2 million environment steps hold far fewer"""
+    """capacity of the replay buffer, in decisions; 2 million environment steps contain far fewer"""
     random: int = 256
-    """decisions drawn evenly from the box before learning begins"""
+    """decisions drawn uniformly from the box before learning begins"""
     learning_rate: float = 3e-4
     discount: float = 0.99
     """per decision"""
     hidden: int = 100
-    """units of each of two layers, after the convolutions if there are any"""
+    """units of each of the two layers after the convolutions, if any"""
     reach: float = 3.0
-    """latents are taken from -reach to reach in every dimension: 99.9 % of the sequences that programs do
-    have their latents in this box (at 2: 81 %)"""
+    """latents lie between -reach and reach in every dimension; this box contains the latents of 99.9 % of
+    the sequences that programs perform (with a reach of 2: 81 %)"""
     temperature: float = 0.01
-    """weight of the entropy at first; it adapts. The library's 1 is for returns far above the 1 that is most
-    here, and would take more updates to fall than many a training has"""
+    """initial weight of the entropy, which then adapts. The library's default of 1 suits far larger returns:
+    here they are at most 1, and many trainings have too few updates for the weight to fall"""
 
     def __post_init__(self) -> None:
         check_finite(self)
@@ -98,7 +98,7 @@ PAPER_HRL = {
     "stair-climber": HRLConfig(8, 0.95),
     "top-off": HRLConfig(8, 0.95),
 }
-"""what the paper found best for HRL"""
+"""the hyperparameters that the paper found best for HRL"""
 
 PAPER_HRL_ABS = {
     "clean-house": HRLConfig(1, 0.95),
@@ -108,14 +108,14 @@ PAPER_HRL_ABS = {
     "stair-climber": HRLConfig(1, 0.9),
     "top-off": HRLConfig(1, 0.9),
 }
-"""… and for HRL-abs"""
+"""the hyperparameters that the paper found best for HRL-abs"""
 
 
 class SkillVecEnv(KarelVecEnv):
-    """Many worlds of a task, in which an action is a latent.
+    """A vector environment of a task, in which an action is a latent.
 
-    A skill has at least one action, since an episode in which nothing is ever done would never end: where the
-    decoder would rather do nothing, it does what it finds likeliest after that.
+    A skill has at least one action, since an episode without actions would never end. Where the empty
+    sequence is the decoder's likeliest output, the likeliest action comes first instead.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class SkillVecEnv(KarelVecEnv):
     ) -> None:
         super().__init__(task, count, observation, size, seed)
         self.decode = decode
-        """latents, and how short a sequence may be → sequences"""
+        """latents and the minimum length of a sequence → sequences"""
         self.action_space = spaces.Box(-reach, reach, (latent,), np.float32)
         self.steps = 0
         """actions taken so far, in all worlds"""
@@ -146,11 +146,11 @@ class SkillVecEnv(KarelVecEnv):
         actions = np.ascontiguousarray(sequences.T, np.int64)
         rewards = np.zeros(self.num_envs)
         truncated, ended = np.zeros(self.num_envs, np.bool_), np.zeros(self.num_envs, np.bool_)
-        for place in range(lengths.max()):
-            active = (place < lengths) & ~ended
+        for index in range(lengths.max()):
+            active = (index < lengths) & ~ended
             if not active.any():
                 break
-            gained, terminated, cut = self.simulation.advance(actions[place], active)
+            gained, terminated, cut = self.simulation.advance(actions[index], active)
             rewards += gained
             truncated |= cut
             ended |= terminated | cut
@@ -159,7 +159,7 @@ class SkillVecEnv(KarelVecEnv):
 
 
 class SkillPolicy:
-    """A network that chooses the skill that it finds best, does it to its end, and looks again."""
+    """A policy that takes its network's mean latent, executes that skill to its end, and observes again."""
 
     deterministic = True
 
@@ -173,7 +173,7 @@ class SkillPolicy:
     ) -> None:
         self.actor, self.decode, self.reach, self.observation = actor, decode, reach, observation
         self.size = size
-        """of the worlds that it can see; None: any"""
+        """size of the worlds that the policy accepts; None: any"""
         self.begin(0)
 
     def check(self, task: KarelTask, size: tuple[int, int]) -> None:
@@ -182,31 +182,31 @@ class SkillPolicy:
     def begin(self, count: int) -> None:
         self._sequences = np.zeros((count, 0), np.uint8)
         self._lengths = np.zeros(count, np.int64)
-        self._places = np.zeros(count, np.int64)
-        """where in its sequence each world is"""
+        self._next = np.zeros(count, np.int64)
+        """index of each world's next action in its sequence"""
         self._known: dict[bytes, NDArray[np.uint8]] = {}
-        """what it does on seeing something: worlds look alike, above all to perceptions"""
+        """cache from observation to skill: many worlds have equal observations, above all perceptions"""
 
     def choose(self, observations: Arrays) -> Latents:
-        """[worlds, l] the latents for observations [worlds, …]."""
+        """Choose latents [worlds, l] for observations [worlds, …]."""
         with torch.no_grad():
             chosen = self.actor(torch.from_numpy(observations).to(self.actor.device), deterministic=True)
         return np.asarray(chosen.cpu().numpy() * self.reach, np.float32)
 
     def act(self, observations: Arrays) -> NDArray[np.int64]:
-        asking = np.flatnonzero(self._places >= self._lengths)
-        if len(asking):
-            sequences = self._skills(observations[asking])
-            if self._sequences.shape[1] == 0:  # the first time, all ask
-                self._sequences = np.empty((len(self._places), sequences.shape[1]), np.uint8)
-            self._sequences[asking] = sequences
-            self._lengths[asking], self._places[asking] = lengths_of(sequences), 0
-        actions = self._sequences[np.arange(len(self._places)), self._places]
-        self._places += 1
+        finished = np.flatnonzero(self._next >= self._lengths)
+        if len(finished):
+            sequences = self._skills(observations[finished])
+            if self._sequences.shape[1] == 0:  # the first step: every world needs a skill
+                self._sequences = np.empty((len(self._next), sequences.shape[1]), np.uint8)
+            self._sequences[finished] = sequences
+            self._lengths[finished], self._next[finished] = lengths_of(sequences), 0
+        actions = self._sequences[np.arange(len(self._next)), self._next]
+        self._next += 1
         return actions.astype(np.int64)
 
     def _skills(self, observations: Arrays) -> Actions:
-        """What it does on seeing these: network and decoder are asked only about what is new."""
+        """Return a skill for each observation; network and decoder run only for new observations."""
         seen = [row.tobytes() for row in np.packbits(observations.reshape(len(observations), -1), axis=1)]
         if len(self._known) > KNOWN:
             self._known = {}
@@ -218,9 +218,9 @@ class SkillPolicy:
 
 
 class HRLTrainer:
-    """One training of one of the two.
+    """Trainer of HRL or HRL-abs.
 
-    All randomness of an iteration follows from its number, so that one that was put aside goes on the same.
+    All randomness of an iteration follows from its number, so a resumed training gives the same results.
     """
 
     done = False
@@ -235,7 +235,7 @@ class HRLTrainer:
         device: str = "cpu",
         skills: Skills | None = None,
     ) -> None:
-        """skills: those that come with the package, if not given."""
+        """skills: the skills in the package by default."""
         if method not in OBSERVATIONS:
             raise ValueError(f"method: expected one of {', '.join(OBSERVATIONS)}, found {method!r}")
         self.method, self.task, self.config, self.seed = method, task, config, seed
@@ -290,7 +290,7 @@ class HRLTrainer:
         return int(self.model.num_timesteps)
 
     def step(self) -> list[float]:
-        """One iteration: decide in every world, then learn. The returns of the episodes that ended in it."""
+        """Decide in every world, then learn. Return the returns of the episodes that ended."""
         self.iteration += 1
         rng = np.random.default_rng([self.seed, self.iteration])
         set_random_seed(int(rng.integers(2**31)), self.model.device.type == "cuda")
@@ -302,7 +302,7 @@ class HRLTrainer:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The hyperparameters, and which skills: a training that goes on with others is another."""
+        """The hyperparameters and a fingerprint of the skills, since a training can't resume with others."""
         return asdict(self.config) | {"skills": _fingerprint(self.skills)}
 
     @property
@@ -321,15 +321,15 @@ class HRLTrainer:
         return found.expected()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Write the network and the decoder: the folder needs nothing else."""
+        """Write the network and the decoder, which is all that acting needs."""
         parts = {"actor": self.model.actor, "decoder": self.skills.decoder}
         tensors = {
             f"{part}.{name}": tensor.detach().cpu().contiguous()
             for part, module in parts.items()
             for name, tensor in module.state_dict().items()
         }
-        said = about | {"size": self.env.simulation.size, "skills": asdict(self.skills.config)}
-        write_atomically(folder / POLICY_FILE, save(tensors, metadata(said)))
+        about = about | {"size": self.env.simulation.size, "skills": asdict(self.skills.config)}
+        write_atomically(folder / POLICY_FILE, save(tensors, metadata(about)))
 
     @property
     def policy(self) -> SkillPolicy:
@@ -351,7 +351,7 @@ class HRLTrainer:
         return self.model.replay_buffer
 
     def state(self) -> dict[str, Any]:
-        """All that the next iteration depends on, as torch.save takes it."""
+        """Return all that the next iteration depends on, in types that torch.save accepts."""
         model = self.model
         assert model.log_ent_coef is not None
         return {
@@ -369,7 +369,7 @@ class HRLTrainer:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another training was."""
+        """Resume from the state of another trainer."""
         model = self.model
         assert model.log_ent_coef is not None
         self.iteration, self.env.steps, model.num_timesteps = (
@@ -389,7 +389,7 @@ class HRLTrainer:
 
 
 def _fingerprint(skills: Skills) -> str:
-    """A name for these weights of the decoder."""
+    """Hash the decoder's weights."""
     digest = hashlib.sha256()
     for name, tensor in sorted(skills.decoder.state_dict().items()):
         digest.update(name.encode() + tensor.detach().cpu().numpy().tobytes())
@@ -397,7 +397,7 @@ def _fingerprint(skills: Skills) -> str:
 
 
 def read_skill_policy(file: Path, about: dict[str, Any]) -> SkillPolicy:
-    """Read a policy to act."""
+    """Read a policy for acting."""
     tensors = load_file(file)
     skills = Skills(SkillsConfig(**about["skills"])).eval()
     skills.decoder.load_state_dict(_part(tensors, "decoder."))

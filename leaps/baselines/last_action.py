@@ -12,7 +12,7 @@ from leaps.karel.world import LANGUAGE
 
 ACTIONS = len(LANGUAGE.actions)
 NO_ACTION = ACTIONS
-"""the last action before the first one"""
+"""stands for the last action at the start of an episode"""
 INPUTS = PERCEPTIONS + ACTIONS + 1
 _ONE_HOT = np.eye(ACTIONS + 1, dtype=np.uint8)
 
@@ -23,19 +23,19 @@ def with_last_action(perceptions: Arrays, last: NDArray[np.int64]) -> Arrays:
 
 
 def every_input() -> Arrays:
-    """List all inputs: row 32 · last action + number of the perceptions, [192, 11]."""
+    """List all inputs [192, 11]; the row is 32 · last action + number of the perceptions."""
     count = len(PERCEIVED)
     perceptions = np.tile(PERCEIVED, (ACTIONS + 1, 1))
     return with_last_action(perceptions, np.repeat(np.arange(ACTIONS + 1), count))
 
 
 def input_number(perceptions: Arrays, last: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[worlds] the row of `every_input` that each world's policy sees."""
+    """Return the row of `every_input` [worlds] that matches each world's perceptions and last action."""
     return np.asarray(len(PERCEIVED) * last + perceptions @ BITS, np.int64)
 
 
 class LastActionVecEnv(KarelVecEnv):
-    """Many worlds of a task, observed as perceptions and the last action."""
+    """A vector environment of a task, observed as perceptions and the last action."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The baselines by name. Reading them imports no library of learning; making a trainer does."""
+"""The baselines by name. This module imports no learning library; `build_trainer` does."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A method that programs are compared with."""
+    """A method with which programs are compared."""
 
     summary: str
     steps: int = 2_000_000
-    """of a training, by default"""
+    """environment steps of a training by default"""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Options:
 
     device: str = "cpu"
     origin: Path | None = None
-    """the folder of another training, to begin from, to imitate, or to choose skills from"""
+    """folder of another training, whose policy is fine-tuned or imitated or whose skills are used"""
     changes: Mapping[str, str] = field(default_factory=dict)
-    """hyperparameters other than the paper's"""
+    """overrides of the paper's hyperparameters"""
 
 
 BASELINES = {

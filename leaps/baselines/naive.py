@@ -1,9 +1,9 @@
 """The paper's Naïve baseline: a network learns to write a program token by token, from its return alone.
 
-Appendix "Naïve". The policy sees the tokens that it has written, never a world. It is trained by PPO: reward
-comes only with the last token and is not discounted, so the return of every token is that of its program.
-The budget, the paper's "2M Karel environment timesteps", is read as actions executed: on the tasks, whose
-rollouts are long, it is spent after 4 to 18 iterations.
+Appendix "Naïve". The policy observes the tokens that it has written, never a world. It is trained by PPO.
+The only reward comes with the last token and is not discounted, so every token has its program's return.
+The paper's budget of "2M Karel environment timesteps" is counted in executed actions. Rollouts on the tasks
+are long, so the budget lasts 4 to 18 iterations.
 Shapes: b programs, t tokens after `DEF run m(`, h hidden, v tokens of the vocabulary.
 """
 
@@ -31,36 +31,36 @@ from leaps.karel.world import KAREL, LANGUAGE, Worlds
 
 VOCABULARY = len(LANGUAGE.tokens)
 Score = Callable[[NDArray[np.uint8]], tuple[NDArray[np.float64], int]]
-"""programs [n, length] → their returns [n], and how many environment steps were used to find them"""
+"""programs [n, length] → their returns [n], and the number of environment steps used"""
 
 
 @dataclass(frozen=True)
 class NaiveConfig:
-    """Hyperparameters of one training; the paper's per task are in PAPER_NAIVE."""
+    """Hyperparameters of one training; PAPER_NAIVE has the paper's values per task."""
 
     batch: int = 128
     """programs written per iteration"""
     initial_entropy: float = 1.0
-    """weight of the entropy in PPO's loss at first"""
+    """weight of the entropy in PPO's loss at the start"""
     final_entropy: float = 0.01
-    """that weight at the end; it falls exponentially"""
+    """weight of the entropy at the end; it falls exponentially"""
     learning_rate: float = 0.0005
     hidden: int = 64
     """units of every hidden layer"""
     steps: int = 2_000_000
-    """environment steps of a training: actions executed, in all rollouts together"""
+    """environment steps of a training: actions executed in all rollouts together"""
     max_length: int = 45
-    """tokens of the longest program that is written"""
+    """maximum number of tokens in a program"""
     clip: float = 0.2
-    """how far from 1 the ratio of a token's new and old chances may move its loss"""
+    """PPO's clip range: how far the ratio of new to old probability may go from 1"""
     epochs: int = 4
-    """times that an iteration learns from its programs"""
+    """passes over an iteration's programs"""
     minibatches: int = 4
     """updates per epoch"""
     value_weight: float = 0.5
     """weight of the value's squared error in the loss"""
     gradient_norm: float = 0.5
-    """longer gradients are shortened to this"""
+    """maximum norm of a gradient; longer ones are clipped"""
 
     def __post_init__(self) -> None:
         check_finite(self)
@@ -73,7 +73,10 @@ class NaiveConfig:
         if self.value_weight < 0:
             raise ValueError(f"value_weight must be 0 or more, found {self.value_weight}")
         if self.minibatches > self.batch:
-            raise ValueError(f"batch={self.batch} can't be cut into minibatches={self.minibatches}")
+            raise ValueError(
+                "minibatches must be at most batch, "
+                f"found minibatches={self.minibatches} and batch={self.batch}"
+            )
         if self.max_length < SHORTEST:
             raise ValueError(
                 f"max_length={self.max_length} is too short; the shortest program has {SHORTEST} tokens"
@@ -96,11 +99,15 @@ PAPER_NAIVE_TESTS = {
     "2IF+IFELSE": NaiveConfig(256, 0.1),
     "WHILE+2IF+IFELSE": NaiveConfig(128, 0.1),
 }
-"""those for the reconstruction tests, `leaps.search.reconstruct.TEST_PROGRAMS`"""
+"""the hyperparameters for the reconstruction tests, `leaps.search.reconstruct.TEST_PROGRAMS`"""
 
 
 def _used(rollouts: Rollouts) -> int:
-    """Environment steps of rollouts. One without an action counts as one, or a training might never end."""
+    """Count the environment steps of rollouts.
+
+    A rollout without actions counts as one step. Otherwise a training whose programs do nothing would
+    never end.
+    """
     return int(np.maximum(rollouts.steps, 1).sum())
 
 
@@ -118,47 +125,47 @@ def task_score(task: KarelTask, worlds: Worlds) -> Score:
 
 
 def behaviour_score(program: str, worlds: Worlds) -> Score:
-    """Score programs by how alike they and `program` behave: R_mat, without the paper's bonus of 0.1."""
+    """Score programs by how closely they match the behaviour of `program`: R_mat without the bonus of 0.1."""
     wanted = run(KAREL.compile(program), worlds, HORIZON, want_actions=True)
     assert wanted.actions is not None
     outcome, steps, actions = wanted.outcome, wanted.steps, wanted.actions
 
     def score(tokens: NDArray[np.uint8]) -> tuple[NDArray[np.float64], int]:
         count = len(tokens)
-        others = Rollouts(
+        repeated = Rollouts(
             outcome.repeat(count, axis=0), steps.repeat(count, axis=0), actions=actions.repeat(count, axis=0)
         )
         found = run(KAREL.compile(tokens), worlds, HORIZON, want_actions=True)
-        return np.asarray(match(found, others).mean(axis=1)), _used(found)
+        return np.asarray(match(found, repeated).mean(axis=1)), _used(found)
 
     return score
 
 
 class Written(NamedTuple):
-    """Programs, and what the network thought while it wrote them."""
+    """Programs with the network's outputs while it wrote them."""
 
     tokens: Tensor
-    """[b, t] after the prefix, filled up with `<pad>`"""
+    """[b, t] after the prefix, padded with `<pad>`"""
     allowed: Tensor
-    """[b, t, v] what the syntax allowed in each place"""
+    """[b, t, v] the tokens that the syntax allowed at each position"""
     log_probabilities: Tensor
-    """[b, t] of the tokens, among those that were allowed"""
+    """[b, t] of the tokens, among the allowed ones"""
     values: Tensor
-    """[b, t] the returns that were expected before each token"""
+    """[b, t] the return predicted before each token"""
 
     @property
-    def places(self) -> Tensor:
-        """[b, t] which tokens are part of a program."""
+    def mask(self) -> Tensor:
+        """True [b, t] for the tokens of a program, False for padding."""
         return self.tokens != LANGUAGE.pad
 
     @property
     def programs(self) -> NDArray[np.uint8]:
-        """[b, length] whole programs."""
+        """Whole programs [b, length], with the prefix."""
         return np.asarray(with_prefix(self.tokens).to(torch.uint8).cpu().numpy())
 
 
 class Writer(nn.Module):
-    """π(token | tokens so far) and the return expected there: a GRU, and two layers for each."""
+    """The policy π(token | tokens so far) and the value: a GRU with two layers for each."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -171,9 +178,10 @@ class Writer(nn.Module):
     def forward(
         self, previous: Tensor, allowed: Tensor, state: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The token before each [b, t] → log-chances of each [b, t, v], values [b, t], the GRU's last state.
+        """Previous tokens [b, t] → log-probabilities [b, t, v], values [b, t] and the GRU's last state.
 
-        What isn't allowed has a chance of exactly 0 (and a finite log-chance, for the entropy's sake).
+        Forbidden tokens have a probability of exactly 0, but a finite log-probability, which keeps the
+        entropy finite.
         """
         states, state = self.gru(self.embedding(previous), state)
         logits = self.policy(states).masked_fill(~allowed, -1e9)
@@ -181,16 +189,16 @@ class Writer(nn.Module):
 
     @torch.no_grad()
     def write(self, count: int, max_length: int, generator: torch.Generator) -> Written:
-        """Write programs, each token drawn by its chances among those that the syntax allows."""
+        """Write programs, drawing each token from the policy among those that the syntax allows."""
         mask = TensorMask(self.syntax, count, max_length)
         token = torch.full((count,), LANGUAGE.ids[PREFIX[-1]], device=mask.state.device)
         state = None
         steps: list[tuple[Tensor, ...]] = []
         while mask.left > 0 and not bool(mask.done.all()):
             allowed = mask.allowed()
-            log_chances, values, state = self(token[:, None], allowed[:, None], state)
-            drawn = log_chances[:, 0].exp().multinomial(1, generator=generator)
-            steps.append((drawn[:, 0], allowed, log_chances[:, 0].gather(1, drawn)[:, 0], values[:, 0]))
+            log_probs, values, state = self(token[:, None], allowed[:, None], state)
+            drawn = log_probs[:, 0].exp().multinomial(1, generator=generator)
+            steps.append((drawn[:, 0], allowed, log_probs[:, 0].gather(1, drawn)[:, 0], values[:, 0]))
             token = drawn[:, 0]
             mask.advance(token)
         return Written(*(torch.stack(parts, dim=1) for parts in zip(*steps, strict=True)))
@@ -198,29 +206,29 @@ class Writer(nn.Module):
 
 @dataclass(frozen=True)
 class NaiveStep:
-    """What an iteration tells."""
+    """The results of an iteration."""
 
     iteration: int
     environment_steps: int
-    """so far"""
+    """environment steps so far"""
     mean_return: float
-    """of the programs that this iteration wrote"""
+    """mean return of this iteration's programs"""
     best_return: float
-    """of all programs so far"""
+    """highest return of all programs so far"""
     best_program: NDArray[np.uint8]
-    """the tokens of that program"""
+    """tokens of the program with that return"""
     entropy_weight: float
-    """in this iteration's loss"""
+    """weight of the entropy in this iteration's loss"""
 
 
 class Naive:
-    """A training that can be asked for one iteration after another, saved and restored."""
+    """A training that runs one iteration per call, and can be saved and restored."""
 
     def __init__(
         self, config: NaiveConfig, score: Score, seed: int, device: torch.device | str = "cpu"
     ) -> None:
         self.config, self.score, self.seed, self.device = config, score, seed, torch.device(device)
-        with torch.random.fork_rng(devices=[]):  # layers draw their first weights from global random numbers
+        with torch.random.fork_rng(devices=[]):  # layers draw their initial weights from torch's global state
             torch.manual_seed(seed)
             self.writer = Writer(config.hidden).to(self.device)
         self.optimizer = torch.optim.Adam(self.writer.parameters(), config.learning_rate)
@@ -239,7 +247,7 @@ class Naive:
         return float(first * (last / first) ** min(self.environment_steps / self.config.steps, 1.0))
 
     def _generator(self) -> torch.Generator:
-        # All randomness of an iteration follows from its number: a restored training is the same training.
+        # All randomness of an iteration follows from its number, so a resumed training is identical.
         drawn = np.random.default_rng([self.seed, self.iteration]).integers(2**62)
         return torch.Generator(self.device).manual_seed(int(drawn))
 
@@ -275,10 +283,10 @@ class Naive:
     def _learn(
         self, written: Written, returns: Tensor, entropy_weight: float, generator: torch.Generator
     ) -> None:
-        """Update the network by PPO, several times on all programs."""
+        """Update the network by PPO, with several passes over all programs."""
         advantages = returns[:, None] - written.values  # [b, t]
-        deviation, mean = torch.std_mean(advantages[written.places], correction=0)
-        advantages = (advantages - mean) / (deviation + 1e-8)
+        std, mean = torch.std_mean(advantages[written.mask], correction=0)
+        advantages = (advantages - mean) / (std + 1e-8)
         for _ in range(self.config.epochs):
             order = torch.randperm(len(returns), generator=generator, device=self.device)
             for some in order.tensor_split(self.config.minibatches):
@@ -290,19 +298,19 @@ class Naive:
                 self.optimizer.step()
 
     def _loss(self, written: Written, advantages: Tensor, returns: Tensor, entropy_weight: float) -> Tensor:
-        """PPO's loss, a mean over the tokens of these programs; padding has no part in it."""
-        log_chances, values, _ = self.writer(previous_tokens(written.tokens), written.allowed)
-        log_probabilities = log_chances.gather(2, written.tokens[:, :, None])[:, :, 0]
+        """Compute PPO's loss, a mean over the tokens of these programs without padding."""
+        log_probs, values, _ = self.writer(previous_tokens(written.tokens), written.allowed)
+        log_probabilities = log_probs.gather(2, written.tokens[:, :, None])[:, :, 0]
         ratio = (log_probabilities - written.log_probabilities).exp()
         clipped = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)
         gain = torch.minimum(ratio * advantages, clipped * advantages)
-        entropy = -(log_chances.exp() * log_chances).sum(dim=2)
+        entropy = -(log_probs.exp() * log_probs).sum(dim=2)
         error = (values - returns[:, None]) ** 2
         loss: Tensor = -gain - entropy_weight * entropy + self.config.value_weight * error
-        return loss[written.places].mean()
+        return loss[written.mask].mean()
 
     def answer(self, count: int = 64) -> tuple[NDArray[np.uint8], float]:
-        """Write programs, and return the best one's tokens and its score."""
+        """Write `count` programs and return the tokens and the score of the best one."""
         if count < 1:
             raise ValueError(f"count must be at least 1, found {count}")
         programs = self.writer.write(count, self.config.max_length, self._generator()).programs
@@ -311,7 +319,7 @@ class Naive:
         return programs[best], float(scores[best])
 
     def state(self) -> dict[str, Any]:
-        """All that the next iteration depends on, as numbers and tensors of its own."""
+        """Return a copy of all that the next iteration depends on."""
         return copy.deepcopy(
             {
                 "config": asdict(self.config),
@@ -325,12 +333,12 @@ class Naive:
         )
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where a training of the same configuration was."""
-        mine, theirs = asdict(self.config), state["config"]
-        if different := [name for name in mine if mine[name] != theirs.get(name)]:
-            changes = ", ".join(f"{name}={theirs.get(name)!r}, not {mine[name]!r}" for name in different)
+        """Resume from the state of a training with the same configuration."""
+        wanted, saved = asdict(self.config), state["config"]
+        if different := [name for name in wanted if wanted[name] != saved.get(name)]:
+            changes = ", ".join(f"{name}={saved.get(name)!r}, not {wanted[name]!r}" for name in different)
             raise ValueError(f"the state is of a training with {changes}")
-        state = copy.deepcopy(state)  # the optimizer would write on into the given tensors
+        state = copy.deepcopy(state)  # the optimizer would update the given tensors in place
         self.seed, self.iteration = state["seed"], state["iteration"]
         self.environment_steps = state["environment_steps"]
         self.best_return, self.best_program = state["best"][0], np.array(state["best"][1], np.uint8)

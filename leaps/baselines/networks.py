@@ -1,4 +1,4 @@
-"""The networks of the neural baselines: what they see a grid with, and what they remember with."""
+"""The networks of the neural baselines: grid encoders and a recurrent policy."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,19 +15,19 @@ from torch.nn.functional import linear
 from leaps.karel.tasks import KarelTask
 
 SMALLEST = 5
-"""cells along a side of the smallest world that the two convolutions fit into"""
+"""side of the smallest world into which the two convolutions fit, in cells"""
 
 
 Fuse = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""makes a function that does the same in fewer operations"""
+"""returns an equivalent function with fewer operations"""
 
 
 @contextmanager
 def compiling(backend: Any = "inductor") -> Iterator[Fuse]:
-    """Fuse with torch's compiler; where it does not work, as without a C compiler, change nothing.
+    """Fuse functions with torch's compiler, or leave them unchanged if it fails (e.g. no C compiler).
 
-    A process may train several policies. Each has its own optimizers and maybe other sizes, all of which are
-    compiled, so the compiler must not give up after its usual eight variants of a function.
+    A process may train several policies with different optimizers and sizes. Each needs its own compiled
+    variant, so the compiler's default limit of eight variants per function is raised.
     """
     with torch._dynamo.config.patch(suppress_errors=True, recompile_limit=10_000):
         yield lambda function: torch.compile(function, dynamic=False, backend=backend)
@@ -45,11 +45,10 @@ def fast_products() -> Iterator[None]:
 
 
 def check_seen(seen: tuple[int, int] | None, task: KarelTask, size: tuple[int, int]) -> None:
-    """Refuse worlds of another size than a policy can see; None sees any."""
+    """Raise ValueError if a policy for worlds of size `seen` can't act in worlds of `size`; None fits any."""
     if seen is not None and size != seen:
         raise ValueError(
-            f"this policy sees grids of {seen[0]}x{seen[1]} and nothing else; "
-            f"{task.name} was asked for at {size[0]}x{size[1]}"
+            f"this policy accepts only grids of {seen[0]}x{seen[1]}; found {task.name} at {size[0]}x{size[1]}"
         )
 
 
@@ -68,8 +67,8 @@ class GridEncoder(BaseFeaturesExtractor):
         )
 
     def forward(self, grids: Tensor) -> Tensor:
-        """[worlds, height, width, planes], zeros and ones of any type → [worlds, features]"""
-        if grids.is_cuda:  # where the gradient of so small a convolution is slow
+        """[worlds, height, width, planes] of zeros and ones, any type → [worlds, features]"""
+        if grids.is_cuda:  # the gradient of such a small convolution is slow on a GPU
             first = self.layers[0]
             assert isinstance(first, nn.Conv2d)
             return torch.as_tensor(self.layers[1:](by_product(grids.float(), first)))
@@ -77,14 +76,14 @@ class GridEncoder(BaseFeaturesExtractor):
 
 
 class LoweredGridEncoder(GridEncoder):
-    """The same network, which computes in bfloat16 on a GPU.
+    """`GridEncoder` in bfloat16 on a GPU.
 
-    In worlds of 100x100 nearly all of a training's time goes into the convolutions: a batch takes 21 ms this
-    way on an H200, and 57 ms with `by_product`.
+    In 100x100 worlds convolutions take nearly all of the training time. A batch takes 21 ms in bfloat16 on
+    an H200, and 57 ms with `by_product`.
     """
 
     def forward(self, grids: Tensor) -> Tensor:
-        """As `GridEncoder`; the features are bfloat16 on a GPU."""
+        """Compute features as `GridEncoder` does; they are bfloat16 on a GPU."""
         if not grids.is_cuda:
             return super().forward(grids)
         if not torch.is_grad_enabled():
@@ -94,13 +93,13 @@ class LoweredGridEncoder(GridEncoder):
 
     def lowered(self, grids: Tensor) -> Tensor:
         """Compute features [worlds, features] in bfloat16, on any device."""
-        # A cached weight would not follow the optimizer.
+        # A cached copy of a weight would miss the optimizer's updates.
         with torch.autocast(grids.device.type, torch.bfloat16, cache_enabled=False):
             return torch.as_tensor(self.layers(grids.permute(0, 3, 1, 2).to(torch.bfloat16)))
 
 
 def by_product(grids: Tensor, convolution: nn.Conv2d) -> Tensor:
-    """What a convolution makes of grids [n, height, width, planes] → [n, outputs, …], by one product."""
+    """Compute a convolution of grids [n, height, width, planes] → [n, outputs, …] as one matrix product."""
     assert convolution.bias is not None
     height, width = convolution.kernel_size
     rows, columns = grids.shape[1] - height + 1, grids.shape[2] - width + 1
@@ -112,7 +111,7 @@ def by_product(grids: Tensor, convolution: nn.Conv2d) -> Tensor:
 
 
 class FullyConvolutional(BaseFeaturesExtractor):
-    """Convolutions and the strongest answer to each anywhere: takes worlds of any size."""
+    """Convolutions with global max pooling, for worlds of any size."""
 
     def __init__(self, space: spaces.Box, features: int = 64) -> None:
         super().__init__(space, features)
@@ -131,7 +130,7 @@ class FullyConvolutional(BaseFeaturesExtractor):
 
 
 class OneLayer(MlpExtractor):
-    """A layer for the policy and one for the value, made by one product."""
+    """One hidden layer each for policy and value, computed by one matrix product."""
 
     def forward(self, features: Tensor) -> tuple[Tensor, Tensor]:
         (policy, activation), (value, _) = self.policy_net, self.value_net
@@ -150,7 +149,7 @@ class OneLayer(MlpExtractor):
 
 
 class GridPolicy(ActorCriticCnnPolicy):
-    """The library's policy with one hidden layer: as it learns, it looks at bytes and multiplies once."""
+    """The CNN policy of stable-baselines3 with `OneLayer`; it passes observations on as bytes."""
 
     def _build_mlp_extractor(self) -> None:
         self.mlp_extractor = OneLayer(self.features_dim, self.net_arch, self.activation_fn, self.device)
@@ -160,16 +159,16 @@ class GridPolicy(ActorCriticCnnPolicy):
 
 
 class Remembering(RecurrentActorCriticPolicy):
-    """sb3-contrib's recurrent policy, which goes through a sequence with one call of the LSTM.
+    """The recurrent policy of sb3-contrib, with one LSTM call per sequence.
 
-    The library cuts what it learns from into sequences where an episode begins, so that one can only begin
-    at a sequence's first step; yet it goes step by step as soon as any does.
+    The library splits its data into sequences where an episode begins, so an episode can only begin at the
+    first step of a sequence. Yet as soon as any sequence begins an episode, it calls the LSTM step by step.
     """
 
     @staticmethod
     def _process_sequence(
         features: Tensor, lstm_states: tuple[Tensor, Tensor], episode_starts: Tensor, lstm: nn.LSTM
-    ) -> tuple[Tensor, Tensor]:  # the library says so, and means the output and the LSTM's two states
+    ) -> tuple[Tensor, Tensor]:  # the library's annotation; it returns the output and the LSTM's two states
         count = lstm_states[0].shape[1]
         sequences = features.reshape(count, -1, lstm.input_size).swapaxes(0, 1)
         remembers = 1.0 - episode_starts.reshape(count, -1)[:, 0].view(1, count, 1)

@@ -1,4 +1,4 @@
-"""Read what a baseline learned, whichever it is."""
+"""Read a trained policy of any baseline."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +15,7 @@ from leaps.baselines.viper import read_tree_policy
 
 Read = TypeVar("Read")
 Reader = Callable[[Path, dict[str, Any]], Read]
-"""reads a file, given what it says about itself"""
+"""reads a file, given its metadata"""
 
 POLICIES: dict[str, Reader[Policy]] = {
     "drl": read_neural_policy,
@@ -27,24 +27,24 @@ POLICIES: dict[str, Reader[Policy]] = {
     "hrl-abs": read_skill_policy,
     "viper": read_tree_policy,
 }
-"""by the method that they were trained with"""
+"""reader for each training method"""
 
 ORIGINS: dict[str, Reader[Origin]] = {"drl-abs": read_origin}
-"""what can be transferred to another task"""
+"""reader for each method whose policies can be transferred to another task"""
 
 
 def load_policy(folder: Path, device: str = "cpu") -> Policy:
-    """Read the policy that was trained in this folder, to act; its network on this device."""
+    """Read the policy trained in this folder for acting, and move its network to a device."""
     policy = _load(folder, POLICIES)
     if isinstance(policy, NeuralPolicy):
         policy.network.to(device)
-    elif isinstance(policy, SkillPolicy):  # skills are decoded by compiled code, wherever they are chosen
+    elif isinstance(policy, SkillPolicy):  # the decoder is compiled code and stays on the CPU
         policy.actor.to(device)
     return policy
 
 
 def load_origin(folder: Path) -> Origin:
-    """Read the policy that was trained in this folder, to be trained on."""
+    """Read the policy trained in this folder, to continue training it on another task."""
     return _load(folder, ORIGINS)
 
 
@@ -52,7 +52,7 @@ def _load(folder: Path, readers: dict[str, Reader[Read]]) -> Read:
     file = folder / POLICY_FILE
     if not file.exists():
         raise ValueError(
-            f"no policy in {str(folder)!r}; expected a folder of `leaps baseline` with {POLICY_FILE}"
+            f"no policy in {str(folder)!r}; expected a folder written by `leaps baseline` with {POLICY_FILE}"
         )
     about = read_about(file)
     method = about.get("method")
@@ -61,5 +61,5 @@ def _load(folder: Path, readers: dict[str, Reader[Read]]) -> Read:
     try:
         return readers[method](file, about)
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        said = str(error).splitlines()[-1].strip()
-        raise ValueError(f"{file} is damaged or of another version ({said})") from None
+        reason = str(error).splitlines()[-1].strip()
+        raise ValueError(f"{file} is damaged or of another version ({reason})") from None

@@ -1,10 +1,10 @@
 """DRL, DRL-FCN, DRL-abs, DRL-abs-t and ppo-last-action: policies trained by PPO.
 
-DRL and DRL-FCN see the grid, DRL-abs and DRL-abs-t the perceptions, with a recurrent network. ppo-last-action
-sees the perceptions and its own last action, with a feed-forward network.
+DRL and DRL-FCN observe the grid. DRL-abs and DRL-abs-t observe the perceptions, with a recurrent network.
+ppo-last-action observes the perceptions and its own last action, with a feed-forward network.
 
-The algorithms are those of stable-baselines3 and sb3-contrib; here are the paper's networks and settings, and
-what it takes to train step by step, to put a training aside and to go on with it.
+The algorithms are those of stable-baselines3 and sb3-contrib. This module adds the paper's networks and
+settings, and code to train iteration by iteration, write checkpoints and resume.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -47,15 +47,15 @@ from leaps.karel.tasks import KarelTask
 from leaps.tasks import get
 
 ALIASES = ("pi_features_extractor.", "vf_features_extractor.")
-"""what the library also calls the one encoder that policy and value share"""
+"""the library's other names for the encoder that policy and value share"""
 
 
 @dataclass(frozen=True)
 class PPOConfig:
-    """Hyperparameters. Those that the paper searched per task come first."""
+    """Hyperparameters. The paper tuned the first ones per task."""
 
     clip: float = 0.2
-    """how far the ratio of new to old probability may go from 1"""
+    """PPO's clip range: how far the ratio of new to old probability may go from 1"""
     entropy: float = 0.01
     """weight of the entropy in the loss"""
     epochs: int = 4
@@ -64,14 +64,14 @@ class PPOConfig:
     unroll: int = 32
     """steps of each world per iteration"""
     worlds: int = 256
-    """that step together; the paper has ten"""
+    """worlds that step together; the paper uses ten"""
     batch: int = 2048
-    """steps of a gradient, a quarter of an iteration's; the paper has 128, of a few more than a third"""
+    """steps per gradient, a quarter of an iteration; the paper uses 128, a little over a third"""
     learning_rate: float = 1e-3
     hidden: int = 64
     """units of the layer after the convolutions, or of each of the two layers of ppo-last-action"""
     memory: int = 100
-    """units of each layer of a policy on perceptions: its LSTM, and two layers more"""
+    """units of each layer of a recurrent policy: its LSTM and two further layers"""
 
     def __post_init__(self) -> None:
         check_finite(self)
@@ -79,7 +79,10 @@ class PPOConfig:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, found {getattr(self, name)}")
         if min(self.batch, self.worlds * self.unroll) < 2:  # the library's own limit
-            raise ValueError(f"a gradient needs 2 steps or more, found batch={self.batch}")
+            raise ValueError(
+                f"batch and worlds * unroll must be at least 2, found batch={self.batch}, "
+                f"worlds={self.worlds} and unroll={self.unroll}"
+            )
         if self.clip <= 0 or self.entropy < 0 or self.learning_rate <= 0:
             raise ValueError(
                 "expected clip > 0, entropy ≥ 0 and learning_rate > 0, found "
@@ -95,7 +98,7 @@ PAPER_PPO = {
     "stair-climber": PPOConfig(0.1, 0.1, 4),
     "top-off": PPOConfig(0.05, 0.001, 4),
 }
-"""what the paper found best for DRL"""
+"""the hyperparameters that the paper found best for DRL"""
 
 PAPER_PPO_ABS = {
     "clean-house": PPOConfig(0.2, 0.01, 8),
@@ -105,7 +108,7 @@ PAPER_PPO_ABS = {
     "stair-climber": PPOConfig(0.05, 0.1, 16),
     "top-off": PPOConfig(0.2, 0.001, 8),
 }
-"""… and for DRL-abs"""
+"""the hyperparameters that the paper found best for DRL-abs"""
 
 LAST_ACTION = "ppo-last-action"
 
@@ -131,7 +134,7 @@ TRANSFER = {
     "stair-climber": "harvester",
     "top-off": "harvester",
 }
-"""the task that each was best transferred from, for DRL-abs-t"""
+"""DRL-abs-t: the best source task for each task"""
 
 OBSERVATIONS: dict[str, Observation] = {
     "drl": "grid",
@@ -140,11 +143,11 @@ OBSERVATIONS: dict[str, Observation] = {
     "drl-abs-t": "perceptions",
     LAST_ACTION: "perceptions",
 }
-"""the methods, and what their policies see"""
+"""the methods, and what their policies observe"""
 
 
 class NeuralPolicy:
-    """A network that acts: it draws its actions, as it did when it learned, or does what it finds best."""
+    """A network that acts: it draws its actions, as in training, or takes the likeliest (`greedy`)."""
 
     def __init__(
         self,
@@ -156,7 +159,7 @@ class NeuralPolicy:
     ) -> None:
         self.network, self.observation = network, observation
         self.size = size
-        """of the worlds that it can see; None: any"""
+        """size of the worlds that the policy accepts; None: any"""
         self.greedy, self.seed = greedy, seed
         self._recurrent = isinstance(network, Remembering)
         self.begin(0)
@@ -177,10 +180,10 @@ class NeuralPolicy:
             layers, _, units = self.network.lstm_hidden_state_shape
             blank = torch.zeros(layers, count, units, device=self.network.device)
             self._memory = (blank, blank)
-            self._begins = torch.zeros(count, device=self.network.device)  # the memory is blank already
+            self._begins = torch.zeros(count, device=self.network.device)  # the memory is zero already
 
     def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
-        """[worlds, actions] for observations [worlds, …], the next that it sees."""
+        """Log-probabilities [worlds, actions] for the next observations [worlds, …]; advances the memory."""
         with torch.no_grad():
             seen = torch.from_numpy(observations).to(self.network.device)
             if self._patchwork is not None:
@@ -194,13 +197,13 @@ class NeuralPolicy:
 
     def act(self, observations: Arrays) -> NDArray[np.int64]:
         scores = self.log_probabilities(observations)
-        if not self.greedy:  # the largest of log-probabilities with Gumbel noise is a draw
+        if not self.greedy:  # the argmax of log-probabilities plus Gumbel noise is a draw
             scores += self._rng.gumbel(size=scores.shape)
         return np.asarray(scores.argmax(axis=1), np.int64)
 
 
 class LastActionPolicy(NeuralPolicy):
-    """A policy on the perceptions and its own last action, which takes its likeliest action.
+    """A policy on the perceptions and its own last action that takes its likeliest action by default.
 
     There are 192 different inputs, so the network is evaluated once for all of them.
     """
@@ -222,9 +225,9 @@ class LastActionPolicy(NeuralPolicy):
 
 
 class PPOTrainer:
-    """One training of one of these methods.
+    """Trainer of one of these methods.
 
-    All randomness of an iteration follows from its number, so that one that was put aside goes on the same.
+    All randomness of an iteration follows from its number, so a resumed training gives the same results.
     """
 
     def __init__(
@@ -237,7 +240,7 @@ class PPOTrainer:
         device: str = "cpu",
         origin: "Origin | None" = None,
     ) -> None:
-        """origin: what to begin from, for a transfer."""
+        """origin: the policy to start from, for a transfer."""
         if method not in OBSERVATIONS:
             raise ValueError(f"method: expected one of {', '.join(OBSERVATIONS)}, found {method!r}")
         self.method, self.task, self.config, self.seed = method, task, config, seed
@@ -301,7 +304,7 @@ class PPOTrainer:
             self.model.policy.load_state_dict(origin.weights)
 
     done = False
-    """it could always learn on"""
+    """training ends only when its steps are used up"""
 
     @property
     def steps(self) -> int:
@@ -309,7 +312,7 @@ class PPOTrainer:
         return int(self.model.num_timesteps)
 
     def step(self) -> list[float]:
-        """One iteration: act, then learn from it. The returns of the episodes that ended in it."""
+        """Act in all worlds, then learn. Return the returns of the episodes that ended."""
         self.iteration += 1
         rng = np.random.default_rng([self.seed, self.iteration])
         set_random_seed(int(rng.integers(2**31)), self.model.device.type == "cuda")
@@ -343,8 +346,8 @@ class PPOTrainer:
             for name, tensor in self.model.policy.state_dict().items()
             if not name.startswith(ALIASES)
         }
-        said = about | {"size": self.env.simulation.size}
-        write_atomically(folder / POLICY_FILE, save(tensors, metadata(said)))
+        about = about | {"size": self.env.simulation.size}
+        write_atomically(folder / POLICY_FILE, save(tensors, metadata(about)))
 
     @property
     def policy(self) -> NeuralPolicy:
@@ -354,7 +357,7 @@ class PPOTrainer:
         return NeuralPolicy(self.model.policy, self.env.observation, size)
 
     def state(self) -> dict[str, Any]:
-        """All that the next iteration depends on, as torch.save takes it."""
+        """Return all that the next iteration depends on, in types that torch.save accepts."""
         model = self.model
         starts, memory = model._last_episode_starts, getattr(model, "_last_lstm_states", None)
         return {
@@ -368,13 +371,13 @@ class PPOTrainer:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another training was."""
+        """Resume from the state of another trainer."""
         model = self.model
         self.iteration, model.num_timesteps = state["iteration"], state["steps"]
         model.policy.load_state_dict(state["policy"])
         model.policy.optimizer.load_state_dict(state["optimizer"])
         self.env.restore({name: tensor.numpy() for name, tensor in state["env"].items()})
-        if state["starts"] is not None:  # else nothing has been done yet
+        if state["starts"] is not None:  # None before the first iteration
             model._last_obs = self.env.observe()
             model._last_episode_starts = state["starts"].numpy()
         if state["memory"] is not None:
@@ -384,7 +387,7 @@ class PPOTrainer:
 
 @dataclass(frozen=True)
 class Origin:
-    """A policy to begin from, and where it comes from."""
+    """A policy to start from, with the name of its training."""
 
     name: str
     config: PPOConfig
@@ -392,7 +395,7 @@ class Origin:
 
 
 def read_origin(file: Path, about: dict[str, Any]) -> Origin:
-    """Read a policy to train on."""
+    """Read a policy to continue training."""
     settings = {name: value for name, value in about["config"]["settings"].items() if name != "origin"}
     tensors = load_file(file)
     for alias in ALIASES:
@@ -406,7 +409,7 @@ def read_origin(file: Path, about: dict[str, Any]) -> Origin:
 
 
 def read_neural_policy(file: Path, about: dict[str, Any]) -> NeuralPolicy:
-    """Read a policy to act."""
+    """Read a policy for acting."""
     origin = read_origin(file, about)
     config = replace(origin.config, worlds=2)  # nothing is trained here
     size = (int(about["size"][0]), int(about["size"][1]))

@@ -1,4 +1,4 @@
-"""What a policy remembers of its decisions, in little room."""
+"""A replay buffer that stores observations as bits."""
 
 from typing import Any
 
@@ -11,14 +11,14 @@ from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from torch import Tensor
 
 Batch = tuple[Tensor, ...]
-"""observations, actions, the observations after them, whether they ended the episode, rewards"""
+"""observations, actions, next observations, whether the episode ended, rewards"""
 
 
 class BitReplay(ReplayBuffer):
-    """The library's replay buffer with a bit per plane and cell instead of a byte.
+    """The replay buffer of stable-baselines3 with one bit per plane and cell instead of one byte.
 
-    So a million decisions on a grid of 8x8 take at most 300 MB (memory that isn't used isn't taken), and
-    a checkpoint is an eighth as large. Bits are unpacked where they are needed: a GPU is sent bits.
+    A million decisions on an 8x8 grid take at most 300 MB (unused memory is not allocated), and checkpoints
+    are an eighth as large. Bits are sent to the training device and unpacked there.
     """
 
     ARRAYS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
@@ -46,7 +46,7 @@ class BitReplay(ReplayBuffer):
         super().add(before, after, action, reward, done, infos)
 
     def batches(self, count: int, size: int) -> list[Batch]:
-        """What `sample` would draw one after another, fetched together."""
+        """Draw the same batches as `count` calls of `sample`, in one transfer."""
         drawn = [(np.random.randint(0, self.size(), size), self._worlds(size)) for _ in range(count)]
         rows, worlds = (np.concatenate(part) for part in zip(*drawn, strict=True))
         split = (torch.split(tensor, size) for tensor in self._fetched(rows, worlds))
@@ -73,7 +73,7 @@ class BitReplay(ReplayBuffer):
         return bits.flatten(1)[:, : self._bits].reshape(-1, *self._shape)
 
     def state(self) -> dict[str, Any]:
-        """What is remembered."""
+        """Return the stored decisions and the write position."""
         kept = {name: torch.from_numpy(getattr(self, name)[: self.size()].copy()) for name in self.ARRAYS}
         return kept | {"next": self.pos, "full": self.full}
 

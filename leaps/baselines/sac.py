@@ -1,9 +1,9 @@
-"""SAC of stable-baselines3, whose updates don't keep a GPU waiting.
+"""SAC of stable-baselines3 with faster updates on a GPU.
 
-An update of a small network is some four hundred operations of a few microseconds each, and the library
-starts them one by one and stops five times to write a number down. Here an update is the same arithmetic
-without the numbers; on a GPU torch's compiler makes fewer operations of it, and they are recorded once, as a
-CUDA graph, and then played.
+An update of a small network takes about 400 operations of a few microseconds each. The library launches them
+one by one, and waits for the GPU five times to log a number. Here an update does the same arithmetic without
+logging. On a GPU, torch's compiler fuses the operations, and they are recorded once as a CUDA graph and then
+replayed.
 """
 
 import math
@@ -19,24 +19,24 @@ from leaps.baselines.networks import Fuse, compiling, fast_products
 from leaps.baselines.replay import Batch, BitReplay
 
 BEFORE_RECORDING = 3
-"""updates that are done before one is recorded, so that everything is where it stays"""
+"""updates before one is recorded, so that all tensors have their final addresses"""
 
 NOT_ZERO = 1e-6
-"""the library's: keeps the logarithm of how much an action was squashed finite"""
+"""the library's constant that keeps the logarithm of an action's tanh correction finite"""
 
 
 def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Fuse nothing."""
+    """Return the function unchanged."""
     return function
 
 
 class BriskSAC(SAC):
-    """The library's SAC, with an adaptive temperature and without its log."""
+    """The library's SAC with an adaptive temperature, without logging."""
 
     _recording: torch.cuda.CUDAGraph | None = None
     _batch: Batch = ()
-    """where the recorded update looks for what it learns from, and those before it, which are compiled for
-    tensors that lie as these do: nothing can be compiled while something is recorded"""
+    """input tensors of the recorded update. Earlier updates use them too, so that they compile for the same
+    memory layout: nothing can be compiled during recording"""
     _updates_seen = 0
 
     def train(self, gradient_steps: int, batch_size: int = 64) -> None:
@@ -50,10 +50,10 @@ class BriskSAC(SAC):
         self._n_updates += gradient_steps
 
     def _update(self, batch: Batch, fuse: Fuse) -> None:
-        """One gradient step of critics, actor and temperature.
+        """Take one gradient step of critics, actor and temperature.
 
-        The library begins with the temperature. That comes to the same: of what has been changed, only the
-        critics are looked at, by the actor.
+        The library starts with the temperature. The order makes no difference: only the actor's step depends
+        on an earlier one, that of the critics, and the temperature is read before all steps.
         """
         assert self.log_ent_coef is not None
         assert self.ent_coef_optimizer is not None
@@ -76,17 +76,17 @@ class BriskSAC(SAC):
         fuse(self._follow)()
 
     def _choose(self, observations: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-        """[n, l] actions, as this noise has them, and the logarithms [n, 1] of their probabilities."""
-        mean, log_deviation, _ = self.actor.get_action_dist_params(observations)
-        chosen = torch.tanh(mean + log_deviation.exp() * noise)
-        gaussian = -noise.square() / 2 - log_deviation - math.log(2 * math.pi) / 2
+        """Compute the actions [n, l] for this noise and their log-probabilities [n, 1]."""
+        mean, log_std, _ = self.actor.get_action_dist_params(observations)
+        chosen = torch.tanh(mean + log_std.exp() * noise)
+        gaussian = -noise.square() / 2 - log_std - math.log(2 * math.pi) / 2
         squashed = torch.log(1 - chosen.square() + NOT_ZERO)
         return chosen, (gaussian - squashed).sum(dim=1, keepdim=True)
 
     def _target(
         self, following: Tensor, noise: Tensor, temperature: Tensor, ended: Tensor, rewards: Tensor
     ) -> Tensor:
-        """What the critics should say."""
+        """Compute the critics' targets."""
         with torch.no_grad():
             actions, log_probability = self._choose(following, noise)
             expected = torch.cat(self.critic_target(following, actions), dim=1).amin(dim=1, keepdim=True)
@@ -97,13 +97,13 @@ class BriskSAC(SAC):
         return 0.5 * sum(errors[1:], errors[0])
 
     def _actor_loss(self, observations: Tensor, noise: Tensor, temperature: Tensor) -> tuple[Tensor, Tensor]:
-        """… and the logarithms of its actions' probabilities."""
+        """Compute the actor's loss and the log-probabilities of its actions."""
         chosen, log_probability = self._choose(observations, noise)
-        worth = torch.cat(self.critic(observations, chosen), dim=1).amin(dim=1, keepdim=True)
-        return (temperature * log_probability - worth).mean(), log_probability
+        value = torch.cat(self.critic(observations, chosen), dim=1).amin(dim=1, keepdim=True)
+        return (temperature * log_probability - value).mean(), log_probability
 
     def _follow(self) -> None:
-        """The library's polyak_update, for all weights at once."""
+        """Update the target critics like the library's polyak_update, for all weights at once."""
         with torch.no_grad():
             targets: list[Tensor] = list(self.critic_target.parameters())
             sources: list[Tensor] = list(self.critic.parameters())
@@ -111,25 +111,25 @@ class BriskSAC(SAC):
             torch._foreach_add_(targets, sources, alpha=self.tau)
 
     def _play(self, batch: Batch) -> None:
-        """Do an update on a GPU: record it first, when everything is in its place."""
+        """Do an update on a GPU, by replaying the recording as soon as there is one."""
         if not self._batch:
             self._batch = tuple(
                 torch.empty_like(tensor, memory_format=torch.contiguous_format) for tensor in batch
             )
             for optimizer in self._optimizers:
                 _make_recordable(optimizer)
-        for place, tensor in zip(self._batch, batch, strict=True):
-            place.copy_(tensor)
+        for target, tensor in zip(self._batch, batch, strict=True):
+            target.copy_(tensor)
         if self._recording is not None:
             self._recording.replay()
             return
         self._updates_seen += 1
         with fast_products(), compiling() as fuse:
-            aside = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            aside.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(aside):
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
                 self._update(self._batch, fuse)
-            torch.cuda.current_stream().wait_stream(aside)
+            torch.cuda.current_stream().wait_stream(stream)
             if self._updates_seen == BEFORE_RECORDING:
                 recording = torch.cuda.CUDAGraph()
                 with torch.cuda.graph(recording):
@@ -137,7 +137,7 @@ class BriskSAC(SAC):
                 self._recording = recording
 
     def forget_recording(self) -> None:
-        """Weights or what the optimizers know lie elsewhere now, or were those of a GPU."""
+        """Discard the recording, after weights or optimizer states were replaced or came from a GPU."""
         self._recording, self._batch, self._updates_seen = None, (), 0
         for optimizer in self._optimizers:
             for group in optimizer.param_groups:
@@ -153,7 +153,7 @@ def _make_recordable(optimizer: torch.optim.Optimizer) -> None:
     """Let Adam count its steps on the GPU."""
     for group in optimizer.param_groups:
         group |= {"capturable": True, "foreach": True}
-    for weight, state in optimizer.state.items():  # of a training that goes on, perhaps from a CPU
+    for weight, state in optimizer.state.items():  # non-empty in a resumed training, maybe from a CPU
         state["step"] = state["step"].to(weight.device)
 
 
@@ -161,5 +161,5 @@ def _descend(
     loss: Tensor, parameters: Sequence[Tensor], optimizer: torch.optim.Optimizer, fuse: Fuse
 ) -> None:
     for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
-        parameter.grad = gradient.contiguous()  # as the weights are
+        parameter.grad = gradient.contiguous()  # like the weights
     fuse(optimizer.step)()

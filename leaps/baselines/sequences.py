@@ -1,4 +1,4 @@
-"""What a policy with a memory learns from: steps cut into sequences where an episode begins."""
+"""A rollout buffer for recurrent policies, which splits steps into sequences where an episode begins."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ from torch import Tensor
 
 
 class SequenceBuffer(RecurrentRolloutBuffer):
-    """sb3-contrib's buffer, which lays the sequences of a batch side by side with one copy.
+    """The buffer of sb3-contrib, with one copy to pad all sequences of a batch.
 
-    The library makes a tensor of every sequence of every array, ten thousand in an iteration with 256 worlds;
-    a GPU is sent each by itself.
+    The library creates a tensor for every sequence of every array, about 10,000 in an iteration with 256
+    worlds, and sends each to the GPU separately.
     """
 
     @classmethod
     def in_place_of(cls, other: RolloutBuffer) -> "SequenceBuffer":
-        """An empty one for as many steps of the same kind."""
+        """Create an empty buffer with the same capacity, spaces and settings."""
         assert isinstance(other, RecurrentRolloutBuffer)
         return cls(
             other.buffer_size,
@@ -45,16 +45,16 @@ class SequenceBuffer(RecurrentRolloutBuffer):
         sequence = np.cumsum(begins) - 1
         within = np.arange(len(begins)) - first[sequence]
         longest = int(within.max()) + 1
-        places = sequence * longest + within
+        targets = sequence * longest + within
 
         def padded(array: NDArray[Any]) -> Tensor:
             """[steps, …] → [sequences × longest, …], zero after a sequence's end"""
             rows = np.zeros((len(first) * longest, *array.shape[1:]), array.dtype)
-            rows[places] = array[batch_inds]
+            rows[targets] = array[batch_inds]
             return torch.from_numpy(rows).to(self.device)
 
-        def remembered(states: NDArray[np.float32]) -> Tensor:
-            """[steps, layers, units] → [layers, sequences, units], what was known before each began"""
+        def initial(states: NDArray[np.float32]) -> Tensor:
+            """[steps, layers, units] → [layers, sequences, units], the state before each sequence"""
             return torch.from_numpy(states[batch_inds[first]].swapaxes(0, 1).copy()).to(self.device)
 
         return RecurrentRolloutBufferSamples(
@@ -65,8 +65,8 @@ class SequenceBuffer(RecurrentRolloutBuffer):
             advantages=padded(self.advantages).flatten(),
             returns=padded(self.returns).flatten(),
             lstm_states=RNNStates(
-                (remembered(self.hidden_states_pi), remembered(self.cell_states_pi)),
-                (remembered(self.hidden_states_vf), remembered(self.cell_states_vf)),
+                (initial(self.hidden_states_pi), initial(self.cell_states_pi)),
+                (initial(self.hidden_states_vf), initial(self.cell_states_vf)),
             ),
             episode_starts=padded(self.episode_starts).flatten(),
             mask=padded(np.ones_like(self.returns)).flatten(),

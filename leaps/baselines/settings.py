@@ -1,4 +1,4 @@
-"""What all hyperparameters have in common."""
+"""A check that all baselines make of their hyperparameters."""
 
 import math
 from dataclasses import fields
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def check_finite(config: Any) -> None:
-    """Refuse hyperparameters that are no numbers: bounds let NaN pass, since no comparison with it holds."""
+    """Raise ValueError for NaN or infinite hyperparameters, since NaN passes the range checks."""
     for field in fields(config):
         value = getattr(config, field.name)
         if isinstance(value, float) and not math.isfinite(value):

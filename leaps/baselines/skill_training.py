@@ -1,7 +1,7 @@
-"""Teach skills: how the VAE of `leaps.baselines.skills` learns what programs do.
+"""Training of skills: the VAE of `leaps.baselines.skills` learns the action sequences of programs.
 
-Appendix "HRL", "Pretraining stage". The data are the rollouts that the program space is learned from, without
-programs and states: what was done, up to 100 actions.
+Appendix "HRL", "Pretraining stage". The data are the action sequences, of up to 100 actions, of the rollouts
+from which the program space is learned, without programs and states.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ from leaps.karel.dataset import Dataset
 SKILLS_FILE, CHECKPOINT_FILE = "skills.safetensors", "checkpoint.pt"
 SAVE_EVERY = 10.0
 """seconds between checkpoints"""
-TELL_EVERY = 50
-"""updates between two reports: reading a number from a GPU waits for it"""
-_BATCH = 1000  # sequences that are judged at a time
+REPORT_EVERY = 50
+"""updates between two reports, since reading a number from a GPU waits for all of its work"""
+_BATCH = 1000  # sequences per batch of an evaluation
 
 
 def action_sequences(data: Dataset, split: str) -> Actions:
-    """What the programs of a split did in their worlds."""
+    """Return the action sequences of a split's programs in their worlds."""
     traces = data.traces(data.split(split))
     assert traces.actions is not None
     taken = traces.actions.reshape(-1, data.config.horizon)
@@ -46,10 +46,10 @@ def action_sequences(data: Dataset, split: str) -> Actions:
 
 
 def judge(skills: Skills, sequences: Actions) -> dict[str, float]:
-    """How well sequences come back from the means of their latents, and what they cost to say, in nats."""
+    """Measure how well sequences are reconstructed from the means of their latents, and the loss in nats."""
     device = next(skills.parameters()).device
     generator = torch.Generator(device).manual_seed(0)
-    order = np.argsort(lengths_of(sequences), kind="stable")  # no batch is longer than it must be
+    order = np.argsort(lengths_of(sequences), kind="stable")  # so that batches need little padding
     decode = SkillDecoder(skills)
     sums = dict.fromkeys(("exact", "reconstruction", "kl"), 0.0)
     same = longer = 0
@@ -61,30 +61,32 @@ def judge(skills: Skills, sequences: Actions) -> dict[str, float]:
             mean, _ = skills.encode(batch)
             noise = torch.randn(mean.shape, generator=generator, device=device)
             reconstruction, divergence = skills.loss(batch, noise)
-        again = decode(mean.cpu().numpy())
-        sums["exact"] += int((again == some).all(axis=1).sum())
+        decoded = decode(mean.cpu().numpy())
+        sums["exact"] += int((decoded == some).all(axis=1).sum())
         sums["reconstruction"] += float(reconstruction) * len(some)
         sums["kl"] += float(divergence) * len(some)
-        same += int(((again == some) & (some != END)).sum())
-        longer += int(np.maximum(lengths_of(some), lengths_of(again)).sum())
+        same += int(((decoded == some) & (some != END)).sum())
+        longer += int(np.maximum(lengths_of(some), lengths_of(decoded)).sum())
     return {name: total / len(sequences) for name, total in sums.items()} | {"actions": same / max(longer, 1)}
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a training tells its caller, as it goes."""
+    """A progress report of a training."""
 
     epoch: int
     update: int
-    """of the epoch's `updates`"""
+    """number of the update within the epoch"""
     updates: int
+    """updates per epoch"""
     metrics: dict[str, float]
-    """means since the last report: reconstruction (nats per sequence), kl; at an epoch's end, on held-out
-    sequences, also exact (share of sequences that come back whole) and actions (share of actions)"""
+    """means since the last report: reconstruction (nats per sequence) and kl. At the end of an epoch also
+    metrics on held-out sequences, with exact (fraction of sequences that are reconstructed exactly) and
+    actions (fraction of actions)"""
 
 
 class SkillsTrainer:
-    """A training that can be asked for one update after another, saved and resumed."""
+    """A training that runs one update per call, and can be saved and resumed."""
 
     def __init__(self, config: SkillsConfig, sequences: Actions, device: torch.device | str = "cpu") -> None:
         if sequences.ndim != 2 or sequences.dtype != np.uint8 or not len(sequences):
@@ -92,28 +94,32 @@ class SkillsTrainer:
                 f"expected sequences [n, t] of uint8, found {list(sequences.shape)} of {sequences.dtype}"
             )
         if int(sequences.max()) > END:
-            raise ValueError(f"actions are 0 to {ACTIONS - 1}, filled up with {END}; found {sequences.max()}")
+            raise ValueError(
+                f"expected actions from 0 to {ACTIONS - 1}, padded with {END}; found {sequences.max()}"
+            )
         if int((lengths := lengths_of(sequences)).max()) > config.max_length:
-            raise ValueError(f"max_length={config.max_length}, but a sequence has {lengths.max()} actions")
+            raise ValueError(
+                f"expected sequences of at most max_length={config.max_length} actions, found {lengths.max()}"
+            )
         self.config, self.device = config, torch.device(device)
         self.update = 0
-        with torch.random.fork_rng(devices=[]):  # layers draw their first weights from global random numbers
+        with torch.random.fork_rng(devices=[]):  # layers draw their initial weights from torch's global state
             torch.manual_seed(config.seed)
             self.skills = Skills(config).to(self.device)
         self.optimizer = torch.optim.Adam(self.skills.parameters(), config.learning_rate)
         self._lengths = lengths
         self._sequences = torch.from_numpy(sequences).to(self.device)
-        self._said = hashlib.sha256(sequences.tobytes()).hexdigest()[:16]
+        self._data_hash = hashlib.sha256(sequences.tobytes()).hexdigest()[:16]
         self._batches: Iterator[NDArray[np.int64]] = iter(())
 
     @property
     def updates(self) -> int:
-        """Of an epoch."""
+        """Updates per epoch."""
         return math.ceil(len(self._lengths) / self.config.batch)
 
     @property
     def epoch(self) -> int:
-        """Epochs that are complete."""
+        """Number of complete epochs."""
         return self.update // self.updates
 
     @property
@@ -121,19 +127,20 @@ class SkillsTrainer:
         return self.epoch >= self.config.epochs
 
     def _epoch_batches(self) -> list[NDArray[np.int64]]:
-        """All sequences in random order.
+        """Return the batches of all sequences in random order.
 
-        (Batches of similar length would be faster, but learn nothing: a sixth of the sequences is empty, a
-        sixth as long as can be, and a decoder that has just seen a batch of one kind takes all for it.)
+        Batches of similar length would be faster, but the model does not learn from them. A sixth of the
+        sequences is empty and a sixth has the maximum length. After a batch of one kind, the decoder
+        predicts that kind for every sequence.
         """
         rng = np.random.default_rng([self.config.seed, 0, self.epoch])
         order = rng.permutation(len(self._lengths))
         return [order[first : first + self.config.batch] for first in range(0, len(order), self.config.batch)]
 
     def step(self) -> tuple[Tensor, Tensor]:
-        """One update; reconstruction and KL divergence, means over the batch.
+        """Do one update. Return reconstruction loss and KL divergence, means over the batch.
 
-        All randomness of an update follows from its number: a resumed training is the same training.
+        All randomness of an update follows from its number, so a resumed training gives the same results.
         """
         batch = next(self._batches, None)
         if batch is None:
@@ -157,9 +164,9 @@ class SkillsTrainer:
         return reconstruction.detach(), divergence.detach()
 
     def save(self, file: Path) -> None:
-        """Write all that the next update depends on."""
+        """Write a checkpoint with all that the next update depends on."""
         state = {
-            "config": asdict(self.config) | {"data": self._said},
+            "config": asdict(self.config) | {"data": self._data_hash},
             "update": self.update,
             "skills": self.skills.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -167,9 +174,9 @@ class SkillsTrainer:
         write_checkpoint(file, state)
 
     def resume(self, file: Path) -> None:
-        """Go on where a training of the same was."""
+        """Resume from the checkpoint of a training with the same configuration and data."""
         state = read_checkpoint(file, ("config", "update", "skills", "optimizer"), self.device)
-        if different := differences(state["config"], asdict(self.config) | {"data": self._said}):
+        if different := differences(state["config"], asdict(self.config) | {"data": self._data_hash}):
             raise ValueError(f"{file} is of a training with {describe(different)}; use another folder")
         try:
             self.skills.load_state_dict(state["skills"])
@@ -189,10 +196,10 @@ def train_skills(
     listener: Callable[[Progress], object] = id,
     seconds: float = math.inf,
 ) -> dict[str, float]:
-    """Train in a folder of its own, going on where an interrupted run of the same was.
+    """Train skills in a folder, resuming an interrupted training with the same configuration and data.
 
-    Writes skills.safetensors, and returns how it fares on held-out sequences. After so many `seconds` it
-    stops early: what it has learned by then is written, and the next call goes on.
+    Writes skills.safetensors and returns metrics on held-out sequences. After `seconds` it stops early and
+    writes the skills learned so far; the next call resumes the training.
     """
     if held_out.ndim != 2 or not len(held_out):
         raise ValueError(f"expected held-out sequences [n, t], found {list(held_out.shape)}")
@@ -200,7 +207,7 @@ def train_skills(
     if (folder / CHECKPOINT_FILE).exists():
         trainer.resume(folder / CHECKPOINT_FILE)
     judged = held_out[:: math.ceil(len(held_out) / config.judged)]
-    if judged.shape[1] != config.max_length:  # as sequences are decoded
+    if judged.shape[1] != config.max_length:  # the length of decoded sequences
         kept = np.full((len(judged), config.max_length), END, np.uint8)
         kept[:, : judged.shape[1]] = judged[:, : config.max_length]
         judged = kept
@@ -209,7 +216,7 @@ def train_skills(
     while not trainer.finished and time.perf_counter() - begin < seconds:
         parts.append(trainer.step())
         update = trainer.update % trainer.updates or trainer.updates
-        if update == trainer.updates or len(parts) == TELL_EVERY:
+        if update == trainer.updates or len(parts) == REPORT_EVERY:
             means = torch.stack([torch.stack(part) for part in parts]).mean(dim=0).tolist()
             metrics = dict(zip(("reconstruction", "kl"), means, strict=True))
             if update == trainer.updates:

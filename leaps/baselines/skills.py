@@ -1,11 +1,11 @@
 """Skills: a VAE of the action sequences that programs perform, for HRL to choose among.
 
-Appendix "HRL", "Pretraining stage"; `leaps.baselines.skill_training` is how they are learned. A latent of ten
-dimensions decodes to a sequence of up to 100 actions that ends by itself. Shapes: n sequences, t actions,
-l latent, h hidden.
+Appendix "HRL", "Pretraining stage"; `leaps.baselines.skill_training` trains them. A latent of ten dimensions
+decodes to a sequence of up to 100 actions, including its end. Shapes: n sequences, t actions, l latent,
+h hidden.
 
-The decoder stands here twice: as a network, to be trained, and in compiled code, to be used. HRL decodes a
-handful of latents for every decision, for which a network's call per token would take most of the time.
+The decoder is implemented twice: as a network for training, and as compiled code for use. HRL decodes few
+latents per decision, so calling the network for every token would take most of the time.
 """
 
 from dataclasses import asdict, dataclass
@@ -46,35 +46,36 @@ SHIPPED = Path(__file__).parent / "skills.safetensors"
 """trained on the data set of 50,000 programs"""
 ACTIONS = len(LANGUAGE.actions)
 END = ACTIONS
-"""follows the last action of a sequence, and fills it up; also what comes before the first"""
+"""token after the last action of a sequence, used as padding and as the token before the first action"""
 TOKENS = ACTIONS + 1
 EMBEDDING = 16
-"""dimensions of a token's embedding: there are six"""
-_GRAIN = 16  # latents that are worth another thread
+"""dimensions of the embedding of each of the six tokens"""
+_GRAIN = 16  # latents per slice, so that a thread is worth its overhead
 _GATES = 4
 
 Actions = NDArray[np.uint8]
-"""sequences [n, t], filled up with END"""
+"""sequences [n, t], padded with END"""
 
 
 @dataclass(frozen=True)
 class SkillsConfig:
-    """Sizes of the networks and how they are trained; the paper's by default."""
+    """Hyperparameters of the networks and of their training; the defaults are the paper's."""
 
     latent: int = 10
-    """dimensions of a skill; few, so as not to make it too difficult to choose one"""
+    """dimensions of a latent; few, so that choosing a skill stays easy"""
     hidden: int = 128
     """units of every layer"""
     layers: int = 2
-    """of each LSTM"""
+    """layers of each LSTM"""
     max_length: int = 100
-    """actions of the longest sequence"""
+    """maximum number of actions in a sequence"""
     beta: float = 1.0
-    """weight of the KL divergence, a mean over the latent's dimensions as in the program space's loss,
-    against the sum over a sequence's actions. With its sum over the dimensions, the bound of a VAE, the
-    latent came to say nothing: a decoder that knows what it has written can do without"""
+    """weight of the KL divergence relative to the reconstruction loss. The divergence is a mean over the
+    latent's dimensions, as in the program space's loss; the reconstruction loss is a sum over actions. With
+    the divergence summed over the dimensions, the bound of a VAE, the latent carried no information: an
+    autoregressive decoder can do without it"""
     warm_up: float = 0.25
-    """share of the updates in which beta rises from 0, so that the decoder learns to listen to the latent"""
+    """fraction of the updates during which beta rises from 0, so that the decoder learns to use the latent"""
     learning_rate: float = 3e-4
     """falls to 0 over the last quarter of the updates"""
     batch: int = 128
@@ -82,7 +83,7 @@ class SkillsConfig:
     epochs: int = 20
     seed: int = 0
     judged: int = 5000
-    """held-out sequences that judge an epoch, at most"""
+    """maximum number of held-out sequences on which an epoch is evaluated"""
 
     def __post_init__(self) -> None:
         check_finite(self)
@@ -103,17 +104,17 @@ class SkillsConfig:
 
 
 def lengths_of(sequences: Actions) -> NDArray[np.int64]:
-    """[n] how many actions."""
+    """Count the actions of each sequence, [n]."""
     return np.asarray((sequences != END).sum(axis=1), np.int64)
 
 
 def _packed(sequences: Tensor, lengths: Tensor) -> PackedSequence:
-    """Place after place of sequences [n, t, …], and at each only those that are so long."""
+    """Pack padded sequences [n, t, …] for an LSTM."""
     return pack_padded_sequence(sequences, lengths, batch_first=True, enforce_sorted=False)
 
 
 class Encoder(nn.Module):
-    """Read a sequence."""
+    """Encode a sequence as the mean and log-variance of its latent."""
 
     def __init__(self, config: SkillsConfig) -> None:
         super().__init__()
@@ -124,7 +125,7 @@ class Encoder(nn.Module):
         )
 
     def forward(self, previous: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """[n, t + 1] END and the actions, [n] how many of these are read → mean and log-variance [n, l]."""
+        """END and the actions [n, t + 1], number of tokens to read [n] → mean and log-variance [n, l]."""
         packed = _packed(previous, lengths)
         _, (last, _) = self.lstm(packed._replace(data=self.embedding(packed.data)))
         mean, log_variance = self.output(last[-1]).chunk(2, dim=1)
@@ -132,7 +133,7 @@ class Encoder(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Write a sequence; what the latent says is told anew with every action."""
+    """Decode a sequence; the latent's features are an input at every step."""
 
     def __init__(self, config: SkillsConfig) -> None:
         super().__init__()
@@ -142,7 +143,7 @@ class Decoder(nn.Module):
         self.output = nn.Linear(config.hidden, TOKENS)
 
     def forward(self, latents: Tensor, previous: Tensor, lengths: Tensor) -> Tensor:
-        """[n, l], [n, t] the token before each, [n] how many are written → logits, packed [all, tokens]."""
+        """Latents [n, l], previous tokens [n, t], lengths [n] → logits, packed [all steps, tokens]."""
         packed = _packed(previous, lengths)
         owner = torch.arange(len(latents), device=latents.device)[:, None].expand_as(previous)
         features = self.features(latents).relu()[_packed(owner, lengths).data]
@@ -151,7 +152,7 @@ class Decoder(nn.Module):
 
 
 class Skills(nn.Module):
-    """The VAE."""
+    """The VAE of action sequences."""
 
     def __init__(self, config: SkillsConfig) -> None:
         super().__init__()
@@ -159,16 +160,16 @@ class Skills(nn.Module):
         self.encoder, self.decoder = Encoder(config), Decoder(config)
 
     def encode(self, sequences: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Sequences [n, t], filled up with END → mean and log-variance [n, l].
+        """Sequences [n, t], padded with END → mean and log-variance [n, l].
 
-        lengths: [n] on the CPU; counted, which waits for a GPU, if not given.
+        lengths: [n] on the CPU; counted if not given, which waits for the GPU.
         """
         lengths = _lengths(sequences) if lengths is None else lengths
         mean, log_variance = self.encoder(_previous(sequences), lengths + 1)
         return mean, log_variance
 
     def loss(self, sequences: Tensor, noise: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """What it costs to say a sequence: −log p(sequence | latent) and the KL divergence, means over them.
+        """Reconstruction loss −log p(sequence | latent) and KL divergence, means over the sequences.
 
         noise: [n, l] standard normal.
         """
@@ -176,7 +177,7 @@ class Skills(nn.Module):
         mean, log_variance = self.encode(sequences, lengths)
         latents = mean + (log_variance / 2).exp() * noise
         divergence = (mean**2 + log_variance.exp() - 1 - log_variance).sum(dim=1) / 2
-        # Behind the longest sequence that there can be, no END is asked for.
+        # A sequence of the maximum length has no END after it.
         written = (lengths + 1).clamp(max=self.config.max_length)
         logits = self.decoder(latents, _previous(sequences), written)
         following = _packed(nn.functional.pad(sequences.long(), (0, 1), value=END), written).data
@@ -189,12 +190,12 @@ def _lengths(sequences: Tensor) -> Tensor:
 
 
 def _previous(sequences: Tensor) -> Tensor:
-    """[n, t] → [n, t + 1] with END before the first."""
+    """Prepend END to sequences: [n, t] → [n, t + 1]."""
     return nn.functional.pad(sequences.long(), (1, 0), value=END)
 
 
 class Weights(NamedTuple):
-    """The decoder's weights, as the compiled decoder wants them: every gate in panels."""
+    """The decoder's weights in the layout of the compiled decoder, with every gate in panels."""
 
     features: Linear
     first_of_latent: Linear
@@ -213,7 +214,7 @@ class Weights(NamedTuple):
 def _remember(
     inward: Floats, kept: Floats, new: Floats, outward: Floats, cell: Floats, state: Floats
 ) -> None:
-    """Take a panel of an LSTM's state one step further, from the sums of its gates."""
+    """Advance a panel of an LSTM's state by one step, given the sums of its gates."""
     for i in range(np.uint64(PANEL)):
         cell[i] = sigmoid(kept[i]) * cell[i] + sigmoid(inward[i]) * tanh(new[i])
         state[i] = sigmoid(outward[i]) * tanh(cell[i])
@@ -229,7 +230,7 @@ def _add(sums: Floats, more: Floats) -> None:
 def _advance(
     sums: Floats, rows: NDArray[np.uint64], count: int, cells: Floats, states: Floats, panels: int
 ) -> None:
-    """Take an LSTM one step further in each row."""
+    """Advance an LSTM by one step in each row."""
     for slot in range(count):
         row = rows[slot]
         for panel in range(panels):
@@ -248,7 +249,7 @@ def _advance(
 def _decode_range(
     weights: Weights, latents: Floats, sequences: Actions, shortest: int, start: int, stop: int
 ) -> None:
-    """Write the sequences of latents [n, units] from `start` to `stop`, which are full of END."""
+    """Decode latents [n, units] from `start` to `stop` into `sequences`, which must be filled with END."""
     units, max_length = latents.shape[1], sequences.shape[1]
     panels = units // PANEL
     features = np.empty((GROUP, units), np.float32)
@@ -258,11 +259,11 @@ def _decode_range(
     first, second = np.empty((GROUP, units), np.float32), np.empty((GROUP, units), np.float32)
     first_cell, second_cell = np.empty((GROUP, units), np.float32), np.empty((GROUP, units), np.float32)
     tokens = np.empty(GROUP, np.int64)
-    rows = np.empty(GROUP, np.uint64)  # those of unfinished sequences
+    rows = np.empty(GROUP, np.uint64)  # rows of unfinished sequences
 
     for begin in range(start, stop, GROUP):
         count = min(GROUP, stop - begin)
-        rows[:] = 0  # what stands behind the last row is computed, too, if never used
+        rows[:] = 0  # rows after the last one are computed too, but never used
         features[:] = 0.0
         for row in range(count):
             rows[row] = row
@@ -276,7 +277,7 @@ def _decode_range(
         apply(weights.first_of_latent, features, rows, count, of_latent)
         first[:], second[:], first_cell[:], second_cell[:] = 0.0, 0.0, 0.0, 0.0
 
-        for place in range(max_length):
+        for index in range(max_length):
             apply(weights.first_of_state, first, rows, count, sums)
             for slot in range(count):
                 row = rows[slot]
@@ -295,13 +296,13 @@ def _decode_range(
             for slot in range(count):
                 row = rows[slot]
                 likeliest, highest = 0, np.float32(-np.inf)
-                for token in range(TOKENS if place >= shortest else ACTIONS):
+                for token in range(TOKENS if index >= shortest else ACTIONS):
                     logit = weights.logit_bias[token] + dot(weights.logit_weight[token], second[row])
                     if logit > highest:
                         likeliest, highest = token, logit
                 tokens[row] = likeliest
                 if likeliest != END:
-                    sequences[begin + np.int64(row), place] = likeliest
+                    sequences[begin + np.int64(row), index] = likeliest
                     rows[unfinished] = row
                     unfinished += 1
             count = unfinished
@@ -322,12 +323,12 @@ def _weights(decoder: Decoder, hidden: int, units: int) -> Weights:
 
     of_token, of_latent = np.split(numbers.pop("lstm.weight_ih_l0"), [EMBEDDING], axis=1)
     numbers["first_of_latent"] = of_latent
-    shares = numbers["embedding.weight"] @ of_token.T
+    token_sums = numbers["embedding.weight"] @ of_token.T
     return Weights(
         features=in_panels(numbers["features.weight"][None], numbers["features.bias"][None], units),
         first_of_latent=gates("first_of_latent", "lstm.bias_ih_l0", "lstm.bias_hh_l0"),
         first_of_state=gates("lstm.weight_hh_l0"),
-        first_of_token=padded(shares.reshape(TOKENS, _GATES, hidden), TOKENS, _GATES, units).reshape(
+        first_of_token=padded(token_sums.reshape(TOKENS, _GATES, hidden), TOKENS, _GATES, units).reshape(
             TOKENS, -1, PANEL
         ),
         second_of_input=gates("lstm.weight_ih_l1", "lstm.bias_ih_l1", "lstm.bias_hh_l1"),
@@ -338,9 +339,9 @@ def _weights(decoder: Decoder, hidden: int, units: int) -> Weights:
 
 
 class SkillDecoder:
-    """Decode latents with a copy of the weights that a decoder has now, on the CPU in compiled code.
+    """Decode latents on the CPU in compiled code, with a copy of the decoder's current weights.
 
-    What a latent decodes to depends on neither the others of its batch nor the number of threads.
+    The result for a latent depends neither on the rest of its batch nor on the number of threads.
     """
 
     def __init__(self, skills: Skills) -> None:
@@ -351,7 +352,7 @@ class SkillDecoder:
     def __call__(self, latents: NDArray[np.floating[Any]], shortest: int = 0) -> Actions:
         """Latents [n, l] → sequences of `shortest` to max_length actions, [n, max_length]."""
         if latents.ndim != 2 or latents.shape[1] != self.config.latent:
-            raise ValueError(f"latents should be [n, {self.config.latent}], found {list(latents.shape)}")
+            raise ValueError(f"expected latents [n, {self.config.latent}], found {list(latents.shape)}")
         sequences = np.full((len(latents), self.config.max_length), END, np.uint8)
         inputs = padded(latents.astype(np.float32), len(latents), self._units)
         share(
@@ -362,11 +363,11 @@ class SkillDecoder:
         return sequences
 
 
-def save_skills(skills: Skills, file: Path, said: dict[str, Any] | None = None) -> None:
-    """Write the weights, with the names of the actions, the sizes and the version."""
+def save_skills(skills: Skills, file: Path, extra: dict[str, Any] | None = None) -> None:
+    """Write the weights with metadata: the actions' names, the configuration, the version and `extra`."""
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in skills.state_dict().items()}
     about = {
-        **(said or {}),
+        **(extra or {}),
         "actions": LANGUAGE.actions,
         "skills": asdict(skills.config),
         "version": __version__,
@@ -375,7 +376,7 @@ def save_skills(skills: Skills, file: Path, said: dict[str, Any] | None = None) 
 
 
 def load_skills(file: Path = SHIPPED) -> Skills:
-    """Read skills, or say what is wrong with the file."""
+    """Read skills. Raise ValueError if the file is missing, damaged or has other actions."""
     if not file.exists():
         raise ValueError(f"no skills: {file} is missing")
     about = read_about(file)
@@ -388,6 +389,6 @@ def load_skills(file: Path = SHIPPED) -> Skills:
         skills = Skills(SkillsConfig(**about["skills"]))
         skills.load_state_dict(load_file(file))
     except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        said = str(error).splitlines()[-1].strip()
-        raise ValueError(f"{file} is damaged or of another version ({said})") from None
+        reason = str(error).splitlines()[-1].strip()
+        raise ValueError(f"{file} is damaged or of another version ({reason})") from None
     return skills.eval()

@@ -1,10 +1,10 @@
-"""Train a baseline in a folder of its own: it shows how far it is, can be interrupted, and goes on.
+"""Train a baseline in its own folder; an interrupted training resumes from its checkpoint.
 
-config.json      what was asked for
-curve.jsonl      as it learns: steps, mean return of the episodes that ended, seconds
+config.json      the configuration
+curve.jsonl      the learning curve: steps, mean return of the episodes that ended, seconds
 checkpoint.pt    all that the rest of the training depends on
-policy.safetensors or program.karel    what was learned
-result.json      its return on worlds that it was not trained on
+policy.safetensors or program.karel    the trained policy or program
+result.json      its return on held-out worlds
 """
 
 import json
@@ -32,22 +32,22 @@ CONFIG_FILE, CURVE_FILE, CHECKPOINT_FILE, POLICY_FILE, RESULT_FILE = (
 SAVE_EVERY = 10.0
 """seconds between checkpoints"""
 SAVING_SHARE = 0.05
-"""of the time that may go into checkpoints, which are large where much is remembered"""
+"""maximum fraction of the time for writing checkpoints, which are large with a large replay buffer"""
 POINTS = 200
-"""of the learning curve, at most"""
+"""maximum number of points on the learning curve"""
 COMPACT_POINTS = 100
-"""points of the curve that a stored result keeps, at most"""
+"""maximum number of points of the curve in a stored result"""
 DIGITS = 4
 """decimals of a return in that curve"""
 
 
 def named(about: dict[str, Any]) -> str:
-    """Which training it was, from its result."""
+    """Describe a training, given its result."""
     return f"{about['method']} on {about['task']}, seed {about['seed']}, {about['steps']:,} steps"
 
 
 class Trainer(Protocol):
-    """A training that is asked for one iteration after another."""
+    """A training that runs one iteration per call."""
 
     @property
     def steps(self) -> int:
@@ -55,19 +55,22 @@ class Trainer(Protocol):
 
     @property
     def done(self) -> bool:
-        """Whether there is no more to learn, however many steps are left."""
+        """Whether the training is complete, even if steps are left."""
 
     def step(self) -> list[float]:
-        """Train on; the returns of the episodes that ended meanwhile."""
+        """Train for one iteration. Return the returns of the episodes that ended."""
 
     def state(self) -> dict[str, Any]: ...
     def restore(self, state: dict[str, Any]) -> None: ...
 
     def judge(self, episodes: int, seed: int, prefer_exact: bool = False) -> ExpectedReturn:
-        """Compute the expected return of what was learned: exactly, if wanted and possible, or on draws."""
+        """Estimate the expected return of the trained policy on draws, or compute it exactly.
+
+        prefer_exact: compute it exactly if possible.
+        """
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Write what was learned."""
+        """Write the trained policy with metadata `about`."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -75,12 +78,12 @@ class Trainer(Protocol):
 
     @property
     def readable(self) -> dict[str, Any]:
-        """The parts of the trained policy that people can read, as JSON: a program, a tree. Networks: {}."""
+        """The readable parts of the trained policy as JSON, such as a program or a tree; {} for networks."""
 
 
 @dataclass(frozen=True)
 class BaselineConfig:
-    """What a training depends on, besides the method's hyperparameters."""
+    """Configuration of a training, besides the method's hyperparameters."""
 
     method: str
     task: str
@@ -89,8 +92,8 @@ class BaselineConfig:
     """environment steps"""
     size: tuple[int, int] | None = None
     judged: int | None = None
-    """fresh worlds that what was learned is judged on; if not given, all initial states where the task lists
-    them and no action is drawn at random, else as many fresh worlds as programs are judged on"""
+    """number of fresh worlds for the final evaluation. By default it uses all initial states, if the task
+    lists them and the policy draws no action; otherwise as many fresh worlds as programs are judged on"""
 
     def __post_init__(self) -> None:
         for name in ("steps", "judged"):
@@ -106,41 +109,44 @@ class Point:
 
     steps: int
     mean_return: float | None
-    """of the episodes that ended since the last point; None if none did"""
+    """mean return of the episodes that ended since the last point; None if none did"""
     seconds: float
-    """of training, since it began"""
+    """seconds of training so far"""
 
 
 class Training:
-    """A baseline in training, in its folder."""
+    """A training of a baseline in its folder."""
 
     def __init__(self, config: BaselineConfig, trainer: Trainer, folder: Path) -> None:
         self.config, self.trainer, self.folder = config, trainer, folder
         self.curve: list[Point] = []
         self.seconds = 0.0
         self._episodes: list[float] = []
-        self._asked = json.loads(json.dumps(asdict(config) | {"settings": trainer.settings}))
+        self._config = json.loads(json.dumps(asdict(config) | {"settings": trainer.settings}))
 
     def resume(self) -> bool:
-        """Go on where a training of the same was in this folder; say whether there was one."""
+        """Resume the training in this folder. Return whether there was one.
+
+        Raise ValueError if it is a training with another configuration.
+        """
         file = self.folder / CHECKPOINT_FILE
         if not file.exists():
             return False
         saved = read_checkpoint(file, ("asked", "trainer", "curve", "seconds", "episodes"))
-        theirs, mine = dict(saved["asked"]), dict(self._asked)
-        before, now = theirs.pop("steps"), mine.pop("steps")
-        different = differences(theirs, mine)
-        if set(different) == {"steps"}:  # also among the settings, where a schedule depends on them
+        before, wanted = dict(saved["asked"]), dict(self._config)
+        steps, wanted_steps = before.pop("steps"), wanted.pop("steps")
+        different = differences(before, wanted)
+        if set(different) == {"steps"}:  # a setting, too, where a schedule depends on the steps
             raise ValueError(
-                f"{self.folder} holds a training of {before:,} steps, and its schedule depends on them: it "
-                f"can't become one of {now:,}; use another folder"
+                f"{self.folder} holds a training of {steps:,} steps, and its schedule depends on that "
+                f"number; found {wanted_steps:,}; use another folder"
             )
         if different:
             raise ValueError(f"{self.folder} holds a training with {describe(different)}; use another folder")
-        if before > now:  # it may be made longer
+        if steps > wanted_steps:  # more steps extend the training
             raise ValueError(
-                f"{self.folder} holds a training of {before:,} steps, which can go on but not become "
-                f"shorter; found {now:,}"
+                f"{self.folder} holds a training of {steps:,} steps, which can be extended but not "
+                f"shortened; found {wanted_steps:,}"
             )
         try:
             self.trainer.restore(saved["trainer"])
@@ -151,9 +157,9 @@ class Training:
         return True
 
     def save(self) -> None:
-        """Write a checkpoint, and the curve so far."""
+        """Write a checkpoint and the curve so far."""
         state = {
-            "asked": self._asked,
+            "asked": self._config,
             "trainer": self.trainer.state(),
             "curve": [(point.steps, point.mean_return, point.seconds) for point in self.curve],
             "seconds": self.seconds,
@@ -165,11 +171,11 @@ class Training:
         write_checkpoint(self.folder / CHECKPOINT_FILE, state)
 
     def run(self, listener: Callable[[Point], object] = id) -> dict[str, Any]:
-        """Train to the end, judge what was learned, and write all down. Returns the result."""
-        write_atomically(self.folder / CONFIG_FILE, (json.dumps(self._asked, indent=2) + "\n").encode())
+        """Train to the end, evaluate the trained policy, and write all files. Return the result."""
+        write_atomically(self.folder / CONFIG_FILE, (json.dumps(self._config, indent=2) + "\n").encode())
         keep_what_is_freed()
         saved, pause = time.perf_counter(), SAVE_EVERY
-        # An interruption may come in the middle of an iteration: the last checkpoint is what to go on from.
+        # An interrupted iteration leaves an inconsistent state, so a training resumes from a checkpoint.
         while self.trainer.steps < self.config.steps and not self.trainer.done:
             begin = time.perf_counter()
             self._episodes += self.trainer.step()
@@ -178,10 +184,10 @@ class Training:
             if self.trainer.steps * POINTS // self.config.steps > last * POINTS // self.config.steps:
                 self.curve.append(self._point())
                 listener(self.curve[-1])
-            if (asked := time.perf_counter()) - saved > pause:
+            if (begin := time.perf_counter()) - saved > pause:
                 self.save()
                 saved = time.perf_counter()
-                pause = max(SAVE_EVERY, (saved - asked) / SAVING_SHARE)
+                pause = max(SAVE_EVERY, (saved - begin) / SAVING_SHARE)
         self.save()
         judged = self.trainer.judge(
             self.config.judged or UNSEEN,
@@ -197,16 +203,16 @@ class Training:
             "steps": self.trainer.steps,
             "seconds": self.seconds,
             "version": __version__,
-            "config": self._asked,
+            "config": self._config,
         }
         self.trainer.save(self.folder, result)
         write_atomically(self.folder / RESULT_FILE, (json.dumps(result, indent=2) + "\n").encode())
         return result
 
     def compact_curve(self) -> list[list[float]]:
-        """The learning curve in a few kilobytes: evenly spaced [steps, mean return], the last included.
+        """Return the learning curve in a few kilobytes: evenly spaced [steps, mean return], with the last.
 
-        Points at which no episode had ended are left out.
+        Points without an ended episode are left out.
         """
         points = [(point.steps, point.mean_return) for point in self.curve if point.mean_return is not None]
         stride = max(1, math.ceil(len(points) / COMPACT_POINTS))

@@ -1,6 +1,6 @@
-"""Decision trees as people draw them: questions, and what is done in the end. It knows no policy.
+"""Pictures of decision trees, independent of policies.
 
-The root is on the left and every leaf has a row of its own, so a line never crosses another, nor a box.
+The root is on the left and every leaf has its own row, so lines never cross other lines or boxes.
 matplotlib is imported when the first tree is drawn.
 """
 
@@ -12,22 +12,22 @@ from leaps.karel.world import LANGUAGE
 
 INK, LINE, PALE = "#1a202c", "#8a94a6", "#edf2f9"
 COLOURS = dict(zip(LANGUAGE.actions, ("#2b6cb0", "#6b21a8", "#0f766e", "#c2410c", "#be185d"), strict=True))
-"""of the actions; a leaf also says its action in words"""
+"""colours of the actions; a leaf also shows the name of its action"""
 
-# In inches; a name of sixteen letters fits into a box.
+# In inches; a box fits a name of 16 letters.
 ROW, BOX_HEIGHT, BOX_WIDTH, GAP, MARGIN, TITLE = 0.44, 0.29, 1.62, 0.85, 0.22, 0.42
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """Something to do."""
+    """A leaf with its action."""
 
     action: str
 
 
 @dataclass(frozen=True)
 class Question:
-    """Something to look at first."""
+    """An inner node, which tests a perception."""
 
     perception: str
     yes: "Tree"
@@ -39,21 +39,21 @@ Tree = Leaf | Question
 
 @dataclass(frozen=True)
 class Box:
-    """Where a leaf or a question stands: its depth from the root, and its row, which may lie between two."""
+    """The position of a node: its depth from the root as column, and its row, possibly between two rows."""
 
     tree: Tree
     column: int
     row: float
     parent: int | None
-    """the box of the question before it"""
+    """index of the parent question's box"""
     answer: str = ""
-    """to that question"""
+    """answer to the parent question"""
 
 
 def arrange(tree: Tree) -> list[Box]:
-    """Give every leaf a row, from the top, and put every question in the middle of its two answers.
+    """Give every leaf a row, from the top, and centre every question between its two answers.
 
-    A question comes before its answers.
+    In the list, a question comes before its answers.
     """
     boxes: list[Box] = []
     rows = 0
@@ -75,13 +75,13 @@ def arrange(tree: Tree) -> list[Box]:
 
 
 def draw(tree: Tree, title: str = "") -> Any:
-    """Draw a tree as a figure of matplotlib, large enough for all of it to be read."""
+    """Draw a tree as a matplotlib figure, large enough to be readable."""
     from matplotlib.figure import Figure
 
     boxes = arrange(tree)
     columns = max(box.column for box in boxes) + 1
     rows = sum(isinstance(box.tree, Leaf) for box in boxes)
-    # A title of a small tree may be wider than the tree.
+    # The title of a small tree may be wider than the tree.
     width = max(columns * BOX_WIDTH + (columns - 1) * GAP, 0.105 * len(title)) + 2 * MARGIN
     height = rows * ROW + 2 * MARGIN + (TITLE if title else 0.0)
     figure = Figure(figsize=(width, height), facecolor="white")
@@ -134,7 +134,7 @@ def _draw_box(axes: Any, left: float, middle: float, tree: Tree) -> None:
 
 
 def _draw_line(axes: Any, left: float, middle: float, before: float, answer: str) -> None:
-    """Draw the way from a question, whose box ends a gap before, to the box that begins here."""
+    """Draw the line to a box at `left` from its parent question, whose box ends GAP before it."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 

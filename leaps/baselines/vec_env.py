@@ -1,7 +1,6 @@
 """The tasks as a vector environment of stable-baselines3: thousands of worlds in one process.
 
-A library's algorithm then steps all worlds with one compiled call, where it would ask a Python object per
-world.
+The library's algorithms step all worlds with one compiled call instead of one Python object per world.
 """
 
 from collections.abc import Sequence
@@ -19,11 +18,11 @@ from leaps.karel.tasks import KarelTask
 from leaps.karel.world import LANGUAGE
 
 Stepped = tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]
-"""what the worlds look like, rewards, whether an episode has ended, and how if it has"""
+"""observations, rewards, whether each episode has ended, and infos on those that have"""
 
 
 class KarelVecEnv(VecEnv):
-    """Many worlds of a task. A world whose episode has ended begins another at once."""
+    """A vector environment of a task. A world whose episode has ended begins another at once."""
 
     def __init__(
         self,
@@ -38,7 +37,7 @@ class KarelVecEnv(VecEnv):
         self.simulation = Simulation(task, count, size, horizon)
         self.observation: Observation = observation
         self.episodes: list[float] = []
-        """returns of the episodes that have ended; whoever takes them empties the list"""
+        """returns of the episodes that have ended; the caller empties the list after reading it"""
         self._returns = np.zeros(count)
         self._everyone = np.ones(count, np.bool_)
         self._actions = np.zeros(count, np.int64)
@@ -50,7 +49,7 @@ class KarelVecEnv(VecEnv):
         self.seed(seed)
 
     def seed(self, seed: int | None = None) -> list[int | None]:
-        """Let world `i` follow stream `i` of the seed from its next beginning on."""
+        """Draw the initial states of world `i` from stream `i` of the seed, from its next episode on."""
         for index in range(self.num_envs):
             self.simulation.seed(index, seed or 0, index)
         return [seed] * self.num_envs
@@ -70,7 +69,7 @@ class KarelVecEnv(VecEnv):
     def _report(
         self, rewards: NDArray[np.float64], ended: NDArray[np.bool_], truncated: NDArray[np.bool_]
     ) -> Stepped:
-        """Say what came of a step, and begin another episode where one has ended."""
+        """Return a step's results, and begin another episode where one has ended."""
         self._returns += rewards
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if ended.any():
@@ -90,15 +89,15 @@ class KarelVecEnv(VecEnv):
         self.simulation.renew(ended)
 
     def observe(self) -> NDArray[np.uint8]:
-        """What the worlds look like now."""
+        """Return the current observations."""
         return self.simulation.observe(self.observation)
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Where the worlds are, and where they draw their next beginnings from."""
+        """Return the state of the worlds and of their random streams."""
         simulation = self.simulation
         worlds = {f"worlds.{name}": array for name, array in simulation.worlds._asdict().items()}
         starts = {f"starts.{name}": array for name, array in simulation.starts._asdict().items()}
-        streams = simulation.streams.view(np.int64)  # as torch knows few things to do with unsigned numbers
+        streams = simulation.streams.view(np.int64)  # torch supports few operations on unsigned integers
         rest = {"values": simulation.values, "steps": simulation.steps, "streams": streams}
         return worlds | starts | rest | {"returns": self._returns}
 
@@ -107,16 +106,16 @@ class KarelVecEnv(VecEnv):
             array[...] = state[name]
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: the environment holds no resources."""
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         return [getattr(self, attr_name, None) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:  # noqa: ARG002
-        raise AttributeError(f"the worlds share all their settings: {attr_name} can't be set for some")
+        raise AttributeError(f"can't set {attr_name}: all worlds share their settings")
 
     def env_method(self, method_name: str, *_: Any, **__: Any) -> list[Any]:
-        raise AttributeError(f"the worlds are no objects of their own that have a {method_name}")
+        raise AttributeError(f"can't call {method_name}: the worlds are not separate environments")
 
     def env_is_wrapped(self, wrapper_class: type, indices: VecEnvIndices = None) -> list[bool]:  # noqa: ARG002
         return [False for _ in self._get_indices(indices)]

@@ -1,16 +1,17 @@
 """VIPER: a decision tree over Karel's perceptions that imitates a neural policy (Bastani et al., 2018).
 
-A tree that only saw the teacher's states would not know what to do in those that its own mistakes lead to.
-So it is made by DAgger: the tree acts, the teacher says what it would have done in each state, and the next
-tree is fitted to all that the teacher said so far. The best of the trees is kept. A teacher trained by PPO
-draws its actions, and may do far worse if it always takes the likeliest: so what it says is drawn, too.
+A tree fitted only to the teacher's states would not know what to do in the states that its own mistakes lead
+to. So trees are fitted by DAgger: the tree acts, the teacher labels each state with an action, and the next
+tree is fitted to all labels so far. The best tree is kept. A teacher trained by PPO draws its actions, and
+may do far worse if it always takes the likeliest. So the labels are drawn, too.
 
-States count by how much depends on them. A teacher trained by PPO knows no Q function; the gap between the
-log-probabilities of its best and its worst action stands for that between their Q values, as is usual.
+States are weighted by how much the choice of action matters. A teacher trained by PPO has no Q function. As
+is usual, the gap between the log-probabilities of its best and worst action replaces the gap of their Q
+values.
 
-A tree sees five perceptions of yes or no, so all that it can learn from is how often the teacher chose each
-action at each of 32 perceptions, and with what weight in sum. That is all that is kept of the data. Drawing
-samples from these numbers is the same as drawing them from a list of all states.
+A tree observes five binary perceptions. So the only data needed are, for each of the 32 observations and each
+action, the number of labels and the sum of their weights. Drawing samples from these tables is the same as
+drawing them from a list of all states.
 """
 
 from dataclasses import asdict, dataclass
@@ -43,34 +44,34 @@ LEAF = -1
 """the children of a leaf"""
 FEATURES, ACTIONS = len(LANGUAGE.perceptions), len(LANGUAGE.actions)
 POSSIBLE = np.sort(TRUTH.T @ BITS)
-"""the numbers of what Karel can perceive: either there are markers or there are none"""
+"""numbers of the possible observations: exactly one of the two marker perceptions holds"""
 
 JsonTree = str | dict[str, Any]
-"""see `as_json`"""
+"""a tree as JSON, see `as_json`"""
 MOST_STATES = 10**9
-"""that can be drawn from without replacement"""
+"""limit of numpy's draws without replacement"""
 
 
 @dataclass(frozen=True)
 class VIPERConfig:
-    """Hyperparameters. Those that the paper searched per task come first."""
+    """Hyperparameters. The paper tuned the first ones per task."""
 
     depth: int = 12
-    """questions in a row, at most. Of five perceptions one is another's opposite, so that a tree has asked
-    everything after four: the depths of the paper set no limit"""
+    """maximum depth of a tree. One of the five perceptions is the negation of another, so a tree needs at
+    most four questions, and the paper's depths set no limit"""
     samples: int = 100_000
-    """states that a tree is fitted to, at most"""
+    """maximum number of states to which a tree is fitted"""
     reweight: bool = True
-    """draw states by their weight, not evenly"""
+    """draw states by weight instead of uniformly"""
     iterations: int = 80
-    """trees that are fitted; as many as in the original"""
+    """number of trees, as in the original implementation"""
     worlds: int = 20
-    """that each iteration acts in"""
+    """worlds per iteration"""
     length: int = 200
-    """steps of an episode that are learned from, at most: a tree that has not arrived by then mostly goes in
-    circles, and would see the same states again and again"""
+    """maximum number of steps per training episode: after that, a tree mostly goes in circles and repeats
+    the same states"""
     validation: int = 100
-    """other worlds, on which the best tree is chosen"""
+    """number of separate worlds on which the best tree is chosen"""
 
     def __post_init__(self) -> None:
         for name in ("depth", "samples", "iterations", "worlds", "length", "validation"):
@@ -88,30 +89,30 @@ PAPER_VIPER = {
     "stair-climber": VIPERConfig(12, 400_000, True),
     "top-off": VIPERConfig(15, 100_000, False),
 }
-"""what the paper found best"""
+"""the hyperparameters that the paper found best"""
 
 
 class Teacher(Protocol):
-    """What VIPER asks of a policy to imitate; a `NeuralPolicy` can answer."""
+    """A policy that VIPER can imitate, such as a `NeuralPolicy`."""
 
     @property
     def observation(self) -> Observation: ...
 
     def check(self, task: KarelTask, size: tuple[int, int]) -> None:
-        """Say what is wrong, if it can't act in worlds of this task and size."""
+        """Raise ValueError if the policy can't act in worlds of this task and size."""
 
     def begin(self, count: int) -> None:
-        """Forget what was: so many worlds begin."""
+        """Start episodes in `count` worlds, without memory of earlier episodes."""
 
     def log_probabilities(self, observations: Arrays) -> NDArray[np.floating[Any]]:
-        """[worlds, actions] of the actions in what the worlds look like now."""
+        """Log-probabilities [worlds, actions] for the current observations."""
 
 
 class TreePolicy:
-    """A decision tree that acts. It sees perceptions, so it can act in worlds of any size.
+    """A decision tree that acts on perceptions, in worlds of any size.
 
-    The tree is five arrays over its nodes, the root first, as scikit-learn keeps them: whoever perceives
-    `feature` no more than `threshold` goes on to `left`, else to `right`, and does `action` at a leaf.
+    The tree is stored as five arrays over its nodes, the root first, like in scikit-learn. If the perception
+    `feature` is at most `threshold`, the next node is `left`, otherwise `right`. A leaf performs `action`.
     """
 
     observation: Observation = "perceptions"
@@ -129,14 +130,14 @@ class TreePolicy:
             feature, threshold, left, right, action,
         )  # fmt: skip
         self._check_arrays()
-        place, everyone = np.zeros(len(PERCEIVED), np.int64), np.arange(len(PERCEIVED))
-        asked = np.where(left == LEAF, 0, feature)  # scikit-learn's leaves say −2
-        for _ in range(len(feature)):  # no way down is longer
-            low = PERCEIVED[everyone, asked[place]] <= self.threshold[place]
-            following = np.where(low, self.left[place], self.right[place])
-            place = np.where(following == LEAF, place, following)
-        self.choices: NDArray[np.int64] = self.action[place]
-        """[32] the actions for all perceptions, by their number: all that the tree does"""
+        node, every = np.zeros(len(PERCEIVED), np.int64), np.arange(len(PERCEIVED))
+        tested = np.where(left == LEAF, 0, feature)  # scikit-learn stores −2 for leaves
+        for _ in range(len(feature)):  # an upper bound of the depth
+            low = PERCEIVED[every, tested[node]] <= self.threshold[node]
+            child = np.where(low, self.left[node], self.right[node])
+            node = np.where(child == LEAF, node, child)
+        self.choices: NDArray[np.int64] = self.action[node]
+        """the actions [32] for all observations by number, which define the tree's behaviour"""
 
     def _check_arrays(self) -> None:
         shapes = {name: getattr(self, name).shape for name in ARRAYS}
@@ -145,18 +146,21 @@ class TreePolicy:
             raise ValueError(f"expected five arrays of one number per node, found {shapes}")
         inner = self.left != LEAF
         if ((self.right != LEAF) != inner).any():
-            raise ValueError("a node has two children or none; found one with one")
-        own = np.arange(count)[inner]
+            raise ValueError("expected nodes with two children or none, found a node with one")
+        parents = np.arange(count)[inner]
         for children in (self.left[inner], self.right[inner]):
-            # Children come after their parents, as scikit-learn writes them: so there is an end to every way.
-            if ((children <= own) | (children >= count)).any():
-                raise ValueError(f"children must come after their parents and before {count}, found others")
+            # Children come after their parents, as in scikit-learn, so every path ends.
+            if (wrong := (children <= parents) | (children >= count)).any():
+                raise ValueError(
+                    f"children must come after their parents and be below {count}, "
+                    f"found {children[wrong][0]} for node {parents[wrong][0]}"
+                )
         if ((self.feature[inner] < 0) | (self.feature[inner] >= FEATURES)).any():
             raise ValueError(f"perceptions must be from 0 to {FEATURES - 1}, found {self.feature[inner]}")
         if ((self.action < 0) | (self.action >= ACTIONS)).any():
             raise ValueError(f"actions must be from 0 to {ACTIONS - 1}, found {self.action}")
         if not np.isfinite(self.threshold[inner]).all():
-            raise ValueError(f"thresholds must be numbers, found {self.threshold[inner]}")
+            raise ValueError(f"thresholds must be finite numbers, found {self.threshold[inner]}")
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -168,10 +172,10 @@ class TreePolicy:
         return TreePolicy(threshold=np.array(arrays["threshold"], np.float64), **whole)
 
     def check(self, task: KarelTask, size: tuple[int, int]) -> None:
-        """It can act anywhere."""
+        """Accept every task and size."""
 
     def begin(self, count: int) -> None:
-        """It has no memory."""
+        """Do nothing: the tree has no memory."""
 
     def act(self, observations: Arrays) -> NDArray[np.int64]:
         if observations.ndim != 2 or observations.shape[1] != FEATURES:
@@ -180,7 +184,7 @@ class TreePolicy:
 
 
 def read_tree(policy: TreePolicy) -> Tree:
-    """The tree without questions that change nothing, as their answer is known or both answers agree."""
+    """Simplify a tree: leave out questions whose answer is known or whose two answers agree."""
 
     def read(node: int, possible: NDArray[np.int64]) -> Tree:
         if policy.left[node] == LEAF:
@@ -197,7 +201,7 @@ def read_tree(policy: TreePolicy) -> Tree:
 
 
 def as_text(policy: TreePolicy) -> str:
-    """Write a tree as people read it.
+    """Write a tree as readable text.
 
     >>> print(as_text(TreePolicy.of({"feature": [0, 0, 0], "threshold": [0.5, 0, 0],
     ...                              "left": [1, -1, -1], "right": [2, -1, -1], "action": [0, 2, 0]})))
@@ -235,35 +239,37 @@ def count_leaves(tree: Tree) -> int:
 
 
 def draw_tree(policy: TreePolicy, path: Path, title: str = "") -> None:
-    """Draw a tree as a picture."""
+    """Draw a tree as a PNG file."""
     if path.suffix.lower() != ".png":
-        raise ValueError(f"a tree is drawn as .png, found {str(path)!r}")
+        raise ValueError(f"expected a .png file for the picture of a tree, found {str(path)!r}")
     write_atomically(path, picture(read_tree(policy), title))
 
 
 def draw_samples(
     counts: NDArray[np.int64], weights: NDArray[np.float64] | None, samples: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw states: of each kind there are `counts`, which weigh `weights` together. How many of each kind.
+    """Draw states and return how many of each kind were drawn.
 
-    With weights they are drawn by weight and with replacement, without weights evenly and without
-    replacement, as the original does. No more are drawn than there are.
+    counts: number of states of each kind. weights: sum of the weights of each kind.
+
+    As in the original, states are drawn by weight with replacement, or without weights uniformly without
+    replacement. The number of draws is at most the number of states.
     """
     size = min(samples, int(counts.sum()))
     drawn = np.zeros(counts.size, np.int64)
-    if weights is not None and weights.sum() > 0:  # a teacher to whom nothing matters weighs all as nothing
-        weighty = np.flatnonzero(weights)
-        heavy = weights.reshape(-1)[weighty]
-        drawn[weighty] = rng.multinomial(size, heavy / heavy.sum())
+    if weights is not None and weights.sum() > 0:  # all weights are 0 for an indifferent teacher
+        kinds = np.flatnonzero(weights)
+        positive = weights.reshape(-1)[kinds]
+        drawn[kinds] = rng.multinomial(size, positive / positive.sum())
     else:
         drawn[:] = rng.multivariate_hypergeometric(counts.reshape(-1), size, method="marginals")
     return drawn.reshape(counts.shape)
 
 
 def fit_tree(counts: NDArray[np.int64], depth: int, seed: int) -> TreePolicy:
-    """Fit a tree to so many states [32, actions] of each perception and right action.
+    """Fit a tree to the numbers of states [32, actions] with each observation and label.
 
-    It is the tree that scikit-learn would fit to all states one by one.
+    It is the same tree that scikit-learn would fit to a list of all states.
     """
     perceived, actions = np.nonzero(counts)
     fitted: Any = DecisionTreeClassifier(max_depth=depth, random_state=seed)
@@ -281,7 +287,7 @@ def fit_tree(counts: NDArray[np.int64], depth: int, seed: int) -> TreePolicy:
 
 
 class VIPERTrainer:
-    """One training. An iteration is one of DAgger's; all its randomness follows from its number."""
+    """Trainer of VIPER: one iteration of DAgger per call, whose randomness follows from its number."""
 
     def __init__(
         self,
@@ -296,7 +302,7 @@ class VIPERTrainer:
             raise ValueError(f"seed must be from 0 to 2^40 - 1, found {seed}")
         self.task, self.teacher, self.config, self.seed = task, teacher, config, seed
         self.teacher_name = teacher_name
-        """part of the settings, so that a training doesn't go on with another teacher"""
+        """part of the settings, so that a training can't resume with another teacher"""
         task.check_policies()
         self.size = task.check_size(size)
         teacher.check(task, self.size)
@@ -304,27 +310,27 @@ class VIPERTrainer:
         most = config.iterations * config.worlds * self._length
         if most >= MOST_STATES:
             raise ValueError(
-                f"{config.iterations} iterations of {config.worlds} worlds with up to "
-                f"{self._length:,} steps are {most:,}, and must be fewer than {MOST_STATES:,}"
+                f"iterations * worlds * length must be fewer than {MOST_STATES:,} states, found "
+                f"{config.iterations} * {config.worlds} * {self._length:,} = {most:,}"
             )
         self.iteration = self.steps = 0
-        # How often the teacher chose each action at each perception, and the sum of the weights.
+        # For each observation and action: the number of labels and the sum of their weights.
         self.counts = np.zeros((len(PERCEIVED), ACTIONS), np.int64)
         self.weights = np.zeros((len(PERCEIVED), ACTIONS), np.float64)
         self.tree: TreePolicy | None = None
-        """the last, which acts in the next iteration"""
+        """the last tree, which acts in the next iteration"""
         self.best: TreePolicy | None = None
         self.best_return = -np.inf
-        """on the worlds for validation"""
+        """return of the best tree on the validation worlds"""
         self._tried: dict[tuple[int, ...], float] = {}
 
     @property
     def done(self) -> bool:
-        """Whether all iterations are over; `step` does nothing more then."""
+        """Whether all iterations are complete; after that, `step` does nothing."""
         return self.iteration >= self.config.iterations
 
     def step(self) -> list[float]:
-        """One iteration: act, ask the teacher, fit a tree and try it. The returns of the episodes."""
+        """Act, collect the teacher's labels, fit a tree and validate it. Return the episodes' returns."""
         if self.done:
             return []
         first = self.iteration * self.config.worlds
@@ -341,41 +347,41 @@ class VIPERTrainer:
         return returns
 
     def _gather(self, worlds: Worlds, rng: np.random.Generator) -> list[float]:
-        """Let the teacher act at first, then the tree, and note what the teacher says."""
+        """Collect the teacher's labels while the tree acts, or the teacher in the first iteration."""
         simulation = Simulation(self.task, worlds.count, self.size, self._length)
         simulation.place(worlds)
         self.teacher.begin(worlds.count)
         active = np.ones(worlds.count, np.bool_)
         while active.any():
             seen = simulation.observe("perceptions")
-            log_probabilities = self._ask(simulation.observe(self.teacher.observation))
-            # The largest of log-probabilities with Gumbel noise is a draw.
-            right = (log_probabilities + rng.gumbel(size=log_probabilities.shape)).argmax(axis=1)
+            log_probabilities = self._log_probabilities(simulation.observe(self.teacher.observation))
+            # The argmax of log-probabilities plus Gumbel noise is a draw.
+            labels = (log_probabilities + rng.gumbel(size=log_probabilities.shape)).argmax(axis=1)
             gap = log_probabilities.max(axis=1) - log_probabilities.min(axis=1)
-            kind = ((seen @ BITS) * ACTIONS + right)[active]
+            kind = ((seen @ BITS) * ACTIONS + labels)[active]
             self.counts += np.bincount(kind, minlength=self.counts.size).reshape(self.counts.shape)
-            heavier = np.bincount(kind, gap[active], minlength=self.counts.size)
-            self.weights += heavier.reshape(self.counts.shape)
-            actions = right if self.tree is None else self.tree.act(seen)
+            added = np.bincount(kind, gap[active], minlength=self.counts.size)
+            self.weights += added.reshape(self.counts.shape)
+            actions = labels if self.tree is None else self.tree.act(seen)
             _, terminated, truncated = simulation.advance(actions, active)
             active &= ~(terminated | truncated)
         self.steps += int(simulation.steps.sum())
         return [float(value) for value in simulation.values]
 
-    def _ask(self, observations: Arrays) -> NDArray[np.float64]:
-        """What the teacher thinks of each action."""
-        said = np.asarray(self.teacher.log_probabilities(observations), np.float64)
-        if said.shape != (len(observations), ACTIONS) or not np.isfinite(said).all():
-            wrong = said[~np.isfinite(said)]
-            found = f"{wrong[0]} among them" if len(wrong) else f"{said.shape}"
+    def _log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
+        """Return the teacher's log-probabilities; raise ValueError if they are not finite numbers."""
+        values = np.asarray(self.teacher.log_probabilities(observations), np.float64)
+        if values.shape != (len(observations), ACTIONS) or not np.isfinite(values).all():
+            wrong = values[~np.isfinite(values)]
+            found = f"{wrong[0]} among them" if len(wrong) else f"{values.shape}"
             raise ValueError(
                 f"expected the teacher's log-probabilities [{len(observations)}, {ACTIONS}] as finite "
                 f"numbers, found {found}"
             )
-        return said
+        return values
 
     def _validate(self, tree: TreePolicy) -> float:
-        """The tree's return on worlds of its own. Most trees do as one before them did."""
+        """Compute a tree's return on the validation worlds, cached by behaviour: most trees behave alike."""
         behaviour = tuple(tree.choices[POSSIBLE].tolist())
         if behaviour not in self._tried:
             found = self._evaluate(tree, self.config.validation, VIPER_VALIDATION_SEEDS + self.seed)
@@ -399,8 +405,8 @@ class VIPERTrainer:
         return self._evaluate(self.policy, episodes, seed, prefer_exact).expected()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        tree, said = self.policy, about | {"method": METHOD, "size": self.size}
-        write_atomically(folder / POLICY_FILE, save(tree.arrays, metadata(said)))
+        tree, about = self.policy, about | {"method": METHOD, "size": self.size}
+        write_atomically(folder / POLICY_FILE, save(tree.arrays, metadata(about)))
         write_atomically(folder / TEXT_FILE, (as_text(tree) + "\n").encode())
         draw_tree(tree, folder / PICTURE_FILE, f"VIPER on {self.task.name}, seed {self.seed}")
 
@@ -414,7 +420,7 @@ class VIPERTrainer:
         return asdict(self.config) | {"teacher": self.teacher_name}
 
     def state(self) -> dict[str, Any]:
-        """All that the next iteration depends on, as torch.save takes it."""
+        """Return all that the next iteration depends on, in types that torch.save accepts."""
 
         def kept(tree: TreePolicy | None) -> dict[str, torch.Tensor] | None:
             return None if tree is None else {name: torch.tensor(a) for name, a in tree.arrays.items()}
@@ -431,7 +437,7 @@ class VIPERTrainer:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on where another training was."""
+        """Resume from the state of another trainer."""
 
         def tree(kept: dict[str, torch.Tensor] | None) -> TreePolicy | None:
             return None if kept is None else TreePolicy.of({name: t.numpy() for name, t in kept.items()})
@@ -447,5 +453,5 @@ class VIPERTrainer:
 
 
 def read_tree_policy(file: Path, about: dict[str, Any]) -> TreePolicy:  # noqa: ARG001
-    """Read a tree to act."""
+    """Read a tree for acting."""
     return TreePolicy.of(load_file(file))

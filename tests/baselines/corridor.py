@@ -1,4 +1,4 @@
-"""A task that every method should learn: walk to the end of a corridor."""
+"""A task that every baseline should learn: walk to the end of a corridor."""
 
 from leaps.base.randomness import Stream, below
 from leaps.karel.tasks import KarelTask

@@ -1,4 +1,4 @@
-"""What the tests of skills share: sequences to learn, and skills that know them or don't."""
+"""Helpers for tests of skills: sequences to learn, and trained and untrained skills."""
 
 from functools import cache
 from typing import Any
@@ -24,11 +24,11 @@ def filled(*sequences: tuple[int, ...], length: int = LONGEST) -> Actions:
 
 
 REPEATED = filled((), *((action,) * times for action in range(ACTIONS) for times in range(1, LONGEST + 1)))
-"""every action, once to four times, and nothing at all"""
+"""every action repeated one to four times, and the empty sequence"""
 
 
 def fresh(config: SkillsConfig = SMALL, seed: int = 0, scale: float = 1.0) -> Skills:
-    """A network that has learned nothing; a larger scale makes it decide more wildly."""
+    """Create an untrained network; a larger scale makes its outputs more varied."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         skills = Skills(config).eval()
@@ -40,7 +40,7 @@ def fresh(config: SkillsConfig = SMALL, seed: int = 0, scale: float = 1.0) -> Sk
 
 @cache
 def taught() -> Skills:
-    """Skills that know the repeated actions."""
+    """Train skills on the repeated actions."""
     torch.set_num_threads(1)
     trainer = SkillsTrainer(LEARNING, np.repeat(REPEATED, 20, axis=0))
     while not trainer.finished:
@@ -54,9 +54,9 @@ def latents(count: int, dimensions: int, seed: int = 0) -> Any:
 
 @torch.no_grad()
 def act_out(skills: Skills, points: Any, shortest: int = 0) -> Actions:
-    """The likeliest action after another, as the network says it: what the compiled decoder is held to.
+    """Decode greedily with the network, as the reference for the compiled decoder.
 
-    Latents [n, l] → sequences [n, max_length] of `shortest` actions or more.
+    Latents [n, l] → sequences [n, max_length] of at least `shortest` actions.
     """
     decoder, length, latent = skills.decoder, skills.config.max_length, torch.from_numpy(points)
     features = decoder.features(latent).relu()
@@ -64,13 +64,13 @@ def act_out(skills: Skills, points: Any, shortest: int = 0) -> Actions:
     token = torch.full((len(latent),), END)
     ended = torch.zeros(len(latent), dtype=torch.bool)
     state = None
-    for place in range(length):
-        told = torch.cat([decoder.embedding(token), features], dim=1)[:, None]
-        states, state = decoder.lstm(told, state)
+    for index in range(length):
+        inputs = torch.cat([decoder.embedding(token), features], dim=1)[:, None]
+        states, state = decoder.lstm(inputs, state)
         logits = decoder.output(states[:, 0])
-        token = logits[:, : TOKENS if place >= shortest else ACTIONS].argmax(dim=1)
+        token = logits[:, : TOKENS if index >= shortest else ACTIONS].argmax(dim=1)
         ended |= token == END
-        sequences[:, place] = token.masked_fill(ended, END).numpy()
+        sequences[:, index] = token.masked_fill(ended, END).numpy()
     return sequences
 
 

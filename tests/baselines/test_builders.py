@@ -1,4 +1,4 @@
-"""The baselines by name: each trains, keeps what it learned, and what is kept acts the same."""
+"""Builders of the baselines: each method trains and saves a policy, which acts the same when it is loaded."""
 
 import json
 from pathlib import Path
@@ -23,10 +23,10 @@ from leaps.karel.world import LANGUAGE
 from leaps.search.reconstruct import TEST_PROGRAMS
 
 FEW = 5
-"""worlds that these trainings are judged on"""
+"""number of worlds on which these trainings are judged"""
 SMALL = PPOConfig(worlds=8, unroll=16, batch=64, epochs=1, hidden=16, memory=16)
 ORIGINS = {"drl-abs-t": "drl-abs", "viper": "drl"}
-"""what begins from something else, and from what"""
+"""methods that start from another training, with the method of that training"""
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def trained(
 
 
 @pytest.mark.parametrize("method", [name for name in BASELINES if name != "naive"])
-def test_a_policy_that_was_kept_is_the_one_that_was_judged(method: str, tmp_path: Path) -> None:
+def test_saved_policy_is_the_judged_one(method: str, tmp_path: Path) -> None:
     result = trained(method, tmp_path / "new")
     kept = load_policy(tmp_path / "new")
     again = evaluate_policy(kept, "maze", episodes=FEW, seed=UNSEEN_SEEDS + 1, prefer_exact=True)
@@ -65,7 +65,7 @@ def test_a_policy_that_was_kept_is_the_one_that_was_judged(method: str, tmp_path
     assert result["judged"] == ("exact, all 23,936 states" if kept.deterministic else "5 fresh draws")
 
 
-def test_a_program_that_was_kept_is_the_one_that_was_judged(tmp_path: Path) -> None:
+def test_saved_program_is_the_judged_one(tmp_path: Path) -> None:
     result = trained("naive", tmp_path)
     program = parse((tmp_path / PROGRAM_FILE).read_text(), LANGUAGE)
     again = evaluate(program, "maze", prefer_exact=True)
@@ -74,16 +74,16 @@ def test_a_program_that_was_kept_is_the_one_that_was_judged(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("steps", [200, 400])
-def test_a_schedule_that_depends_on_the_steps_is_said_to(steps: int, tmp_path: Path) -> None:
+def test_changed_steps_raise_if_the_schedule_depends_on_them(steps: int, tmp_path: Path) -> None:
     trained("naive", tmp_path)
     config = BaselineConfig("naive", "maze", 1, steps=steps)
     training = Training(config, build_trainer(config, Options()), tmp_path)
-    said = f"holds a training of 300 steps, and its schedule depends on them: it can't become one of {steps};"
-    with pytest.raises(ValueError, match=said):
+    message = f"holds a training of 300 steps, and its schedule depends on that number; found {steps};"
+    with pytest.raises(ValueError, match=message):
         training.resume()
 
 
-def test_a_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path) -> None:
+def test_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path) -> None:
     result = trained("naive", tmp_path, task="WHILE")
     program = to_line(parse((tmp_path / PROGRAM_FILE).read_text(), LANGUAGE))
     worlds = worlds_for(TEST_PROGRAMS["WHILE"], UNSEEN_SEEDS + 1, FEW)
@@ -92,20 +92,20 @@ def test_a_reconstruction_is_judged_by_behaviour_in_unseen_worlds(tmp_path: Path
 
 
 @pytest.mark.parametrize("method", BASELINES)
-def test_the_same_seed_is_the_same_training(method: str, tmp_path: Path) -> None:
+def test_same_seed_gives_the_same_training(method: str, tmp_path: Path) -> None:
     results = [trained(method, tmp_path / str(number)) for number in range(2)]
     assert {**results[0], "seconds": 0} == {**results[1], "seconds": 0}
 
 
-def test_a_training_in_worlds_of_another_size_is_judged_in_those(tmp_path: Path) -> None:
+def test_training_at_another_size_is_judged_at_that_size(tmp_path: Path) -> None:
     trained("drl", tmp_path, size=(9, 11))
     policy = load_policy(tmp_path)
-    with pytest.raises(ValueError, match="sees grids of 9x11"):
+    with pytest.raises(ValueError, match="accepts only grids of 9x11"):
         evaluate_policy(policy, "maze")
     assert json.loads((tmp_path / train.RESULT_FILE).read_text())["config"]["size"] == [9, 11]
 
 
-def test_a_transfer_begins_with_the_other_tasks_policy_and_settings(tmp_path: Path) -> None:
+def test_transfer_starts_with_the_source_tasks_policy_and_settings(tmp_path: Path) -> None:
     origin = tmp_path / "origin"
     trained("drl-abs", origin, task="harvester")
     config = BaselineConfig("drl-abs-t", "maze", 1, steps=300)
@@ -120,13 +120,13 @@ def test_a_transfer_begins_with_the_other_tasks_policy_and_settings(tmp_path: Pa
     assert trainer.settings["origin"] == "drl-abs on harvester, seed 1, 384 steps"
 
 
-def test_changes_are_read_as_what_they_change() -> None:
+def test_overrides_are_parsed_by_the_type_of_their_field() -> None:
     found = changed(PPOConfig(), {"clip": "0.3", "epochs": "7", "normalize_advantage": "False"})
     assert found == PPOConfig(clip=0.3, epochs=7, normalize_advantage=False)
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"clap": "1"}, "unknown setting 'clap'; expected one of clip, entropy, epochs"),
         ({"epochs": "many"}, "epochs: expected a value like 4, found 'many'"),
@@ -134,13 +134,13 @@ def test_changes_are_read_as_what_they_change() -> None:
         ({"epochs": "0"}, "epochs must be at least 1, found 0"),
     ],
 )
-def test_changes_that_make_no_sense_are_refused(changes: dict[str, str], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_overrides_raise(changes: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         changed(PPOConfig(), changes)
 
 
 @pytest.mark.parametrize("method", BASELINES)
-def test_changes_reach_every_method(method: str, tmp_path: Path) -> None:
+def test_overrides_reach_every_method(method: str, tmp_path: Path) -> None:
     name = {"viper": "depth", "naive": "hidden", "hrl": "hidden", "hrl-abs": "hidden"}.get(method, "unroll")
     origin = None
     if method in ORIGINS:
@@ -152,26 +152,26 @@ def test_changes_reach_every_method(method: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "said"), [("drl-abs-t", "drl-abs --task stair-climber"), ("viper", "drl ")]
+    ("method", "message"), [("drl-abs-t", "drl-abs --task stair-climber"), ("viper", "drl ")]
 )
-def test_what_begins_from_another_training_says_how_to_get_one(method: str, said: str) -> None:
-    with pytest.raises(ValueError, match=f"leaps baseline {said}.*give its folder with --from"):
+def test_missing_origin_raises_with_the_command_that_creates_one(method: str, message: str) -> None:
+    with pytest.raises(ValueError, match=f"leaps baseline {message}.*give its folder with --from"):
         build_trainer(BaselineConfig(method, "maze"), Options())
 
 
-def test_the_wrong_origin_is_refused(tmp_path: Path) -> None:
+def test_wrong_origin_raises(tmp_path: Path) -> None:
     trained("drl", tmp_path / "drl")
     trained("viper", tmp_path / "viper")
-    for method, origin, said in (
+    for method, origin, message in (
         ("drl-abs-t", "drl", "expected a policy of drl-abs, found one of 'drl'"),
         ("viper", "viper", "viper imitates drl, drl-fcn or drl-abs"),
-        ("drl", "drl", "drl begins with nothing; expected drl-abs-t, viper"),
+        ("drl", "drl", "drl trains from scratch; expected drl-abs-t, viper"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             build_trainer(BaselineConfig(method, "maze"), Options(origin=tmp_path / origin))
 
 
-def test_a_training_is_named_after_its_task_or_test() -> None:
+def test_training_is_named_after_its_task_or_test() -> None:
     assert plain_name("maze~100") == "maze~100"
     assert plain_name("WHILE") == "WHILE"
     corridor = Path(__file__).parents[1] / "gym" / "corridor.py"

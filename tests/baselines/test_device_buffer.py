@@ -1,4 +1,4 @@
-"""Batches of a buffer that keeps observations on a device are those of the library's."""
+"""The device buffer returns the same batches as the buffer of stable-baselines3."""
 
 import numpy as np
 import pytest
@@ -28,13 +28,13 @@ def fill(buffer: RolloutBuffer, seed: int) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 7, None])
-def test_batches_are_the_library_s(batch: int | None) -> None:
+def test_batches_equal_the_library_buffers(batch: int | None) -> None:
     space = spaces.Box(0, 1, SEEN, np.uint8)
-    theirs = RolloutBuffer(STEPS, space, spaces.Discrete(5), "cpu", 0.9, 0.8, WORLDS)
-    ours = DeviceBuffer.in_place_of(theirs)
-    for iteration in range(2):  # the second one writes over the first
+    original = RolloutBuffer(STEPS, space, spaces.Discrete(5), "cpu", 0.9, 0.8, WORLDS)
+    replacement = DeviceBuffer.in_place_of(original)
+    for iteration in range(2):  # the second iteration overwrites the first
         drawn = []
-        for buffer in (theirs, ours):
+        for buffer in (original, replacement):
             fill(buffer, iteration)
             np.random.seed(iteration)
             drawn.append([sample for _ in range(2) for sample in buffer.get(batch)])

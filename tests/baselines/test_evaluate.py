@@ -1,4 +1,4 @@
-"""Policies act in the worlds that programs are run in, and earn what a program that does the same earns."""
+"""Policies act on the same worlds as programs, with the same returns as equivalent programs."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from tests.spoiled import SPOILED
 
 
 class Walker:
-    """A policy that follows a program's rule by itself: forward where it is clear, else left."""
+    """A policy that applies a program's rule: move if the front is clear, otherwise turn left."""
 
     observation: Observation = "perceptions"
     deterministic = True
@@ -39,24 +39,24 @@ class Walker:
 
 
 @pytest.mark.parametrize("task", ["maze", "stair-climber", "four-corner"])
-def test_a_policy_earns_what_a_program_that_does_the_same_earns(task: str) -> None:
-    # Endless, as the policy is; the outer loops go on until the horizon.
+def test_policy_and_equivalent_program_have_the_same_returns(task: str) -> None:
+    # The policy never halts, so the program's outer loops repeat the rule until the horizon.
     rule = "IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e)"
     program = f"DEF run m( REPEAT R=19 r( REPEAT R=19 r( REPEAT R=19 r( {rule} r) r) r) m)"
     walker = Walker()
-    ours = evaluate_policy(walker, task, episodes=60, seed=4, want_actions=True)
-    theirs = evaluate(program, task, episodes=60, seed=4)
-    np.testing.assert_allclose(ours.returns, theirs.returns)
-    np.testing.assert_array_equal(ours.rollouts.steps, theirs.rollouts.steps)
-    np.testing.assert_array_equal(ours.rollouts.outcome, theirs.rollouts.outcome)
+    found = evaluate_policy(walker, task, episodes=60, seed=4, want_actions=True)
+    expected = evaluate(program, task, episodes=60, seed=4)
+    np.testing.assert_allclose(found.returns, expected.returns)
+    np.testing.assert_array_equal(found.rollouts.steps, expected.rollouts.steps)
+    np.testing.assert_array_equal(found.rollouts.outcome, expected.rollouts.outcome)
     assert walker.begun == [60]
-    assert ours.rollouts.actions is not None
-    taken = (ours.rollouts.actions != NO_ACTION).sum(axis=2)
-    np.testing.assert_array_equal(taken, theirs.rollouts.steps)
+    assert found.rollouts.actions is not None
+    taken = (found.rollouts.actions != NO_ACTION).sum(axis=2)
+    np.testing.assert_array_equal(taken, expected.rollouts.steps)
 
 
 @pytest.mark.parametrize("task", ["maze", "stair-climber", "top-off"])
-def test_a_policy_has_the_exact_return_of_a_program_that_does_the_same(task: str) -> None:
+def test_policy_and_equivalent_program_have_the_same_exact_return(task: str) -> None:
     rule = "IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e)"
     program = f"DEF run m( REPEAT R=19 r( REPEAT R=19 r( REPEAT R=19 r( {rule} r) r) r) m)"
     found = evaluate_policy(Walker(), task, prefer_exact=True).expected()
@@ -64,34 +64,34 @@ def test_a_policy_has_the_exact_return_of_a_program_that_does_the_same(task: str
     assert found.states is not None
 
 
-def test_a_policy_that_draws_its_actions_is_judged_on_fresh_worlds() -> None:
+def test_policy_that_draws_actions_is_judged_on_fresh_worlds() -> None:
     walker = Walker()
     walker.deterministic = False
     found = evaluate_policy(walker, "maze", episodes=7, prefer_exact=True).expected()
     assert str(found) == "7 fresh draws"
 
 
-def test_a_policy_is_asked_whether_it_can_act_there() -> None:
+def test_policy_that_cannot_act_at_a_size_raises() -> None:
     with pytest.raises(ValueError, match="maze is too small"):
         evaluate_policy(Walker(), "maze", size=(9, 9))
     with pytest.raises(ValueError, match="episodes must be at least 1, found 0"):
         evaluate_policy(Walker(), "maze", episodes=0)
 
 
-def test_a_value_that_is_no_number_is_refused() -> None:
+def test_invalid_state_value_raises() -> None:
     with pytest.raises(ValueError, match="spoiled: a state's value must be a finite number, found nan"):
         evaluate_policy(Walker(), SPOILED, horizon=6)
     with pytest.raises(ValueError, match="spoiled: a state's value must be at most 1"):
         evaluate_policy(Walker(), SPOILED, horizon=5)
 
 
-def test_a_task_of_another_domain_is_refused() -> None:
+def test_task_of_another_domain_raises() -> None:
     check_domain(get("maze"))
     with pytest.raises(ValueError, match="expected a task of karel, found one of hoover"):
         check_domain(CleanCorridor())
 
 
-def test_an_episode_of_a_policy_is_shown_and_filmed(tmp_path: Path) -> None:
+def test_policy_episode_is_shown_as_text_and_saved_as_gif(tmp_path: Path) -> None:
     task = get("maze")
     result = evaluate_policy(Walker(), task, episodes=1, seed=3)
     frames = frames_of_policy(Walker(), task, 3, None)

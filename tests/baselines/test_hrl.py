@@ -1,4 +1,4 @@
-"""HRL: skills are done action by action, a policy learns to choose them, and trainings go on the same."""
+"""HRL: skills are executed action by action, a policy learns to choose them, and trainings resume exactly."""
 
 import io
 import re
@@ -38,7 +38,7 @@ SMALL = HRLConfig(updates=2, worlds=4, batch=16, random=12, hidden=16, replay=10
 
 
 def wild(seed: int = 0) -> Skills:
-    """Skills that nobody taught: of many lengths, up to 12 actions."""
+    """Create untrained skills of many lengths, up to 12 actions."""
     skills = fresh(SkillsConfig(latent=5, hidden=64, max_length=12), seed, scale=6.0)
     skills.decoder.output.bias.data[END] += 0.5
     return skills
@@ -62,7 +62,7 @@ def weights(trainer: HRLTrainer) -> torch.Tensor:
 
 
 def table(points: NDArray[np.float32], shortest: int) -> Actions:
-    """Skills without a network: the first number says how long, the others which actions."""
+    """Decode without a network: the first number gives the length, the second the actions."""
     lengths = np.maximum((np.abs(points[:, 0]) * 15).astype(np.int64), shortest)
     seeds = np.abs(points[:, 1:2] * 1000).astype(np.int64)
     actions = (seeds * (1 + np.arange(30)) // 7 + np.arange(30) ** 2) % 5
@@ -70,7 +70,7 @@ def table(points: NDArray[np.float32], shortest: int) -> Actions:
 
 
 class OneByOne:
-    """Worlds as plain as can be: each on its own, an action at a time."""
+    """Reference implementation: separate worlds, one action at a time."""
 
     def __init__(self, task: str, count: int, observation: Observation, seed: int) -> None:
         self.observation = observation
@@ -103,7 +103,7 @@ class OneByOne:
 
 @pytest.mark.parametrize("observation", ["grid", "perceptions"])
 @pytest.mark.parametrize("name", ["stair-climber", "harvester", "door-key", "snake", "one-stroke"])
-def test_skills_are_done_as_one_action_after_another(name: str, observation: Observation) -> None:
+def test_skill_steps_equal_single_action_steps(name: str, observation: Observation) -> None:
     count = 5
     env = SkillVecEnv(get(name), count, table, latent=3, reach=2.0, observation=observation, seed=8)
     plain = OneByOne(name, count, observation, seed=8)
@@ -137,7 +137,7 @@ def test_an_action_is_a_latent_within_reach() -> None:
     assert env.action_space == spaces.Box(-1.5, 1.5, (3,), np.float32)
 
 
-def test_skills_of_nothing_do_not_hang() -> None:
+def test_skills_without_actions_do_not_hang() -> None:
     nothing = wild()
     nothing.decoder.output.bias.data[END] = 1e4
     decode = SkillDecoder(nothing)
@@ -153,10 +153,10 @@ def test_skills_of_nothing_do_not_hang() -> None:
 
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
-def test_a_policy_learns_to_walk_a_corridor(method: str) -> None:
+def test_policy_learns_to_walk_a_corridor(method: str) -> None:
     config = HRLConfig(updates=2, hidden=32, batch=64, random=128, learning_rate=1e-3)
     trainer = HRLTrainer(method, CORRIDOR, config, skills=taught())
-    # A fresh policy does much the same everywhere, which may be to walk. So let it begin with something else.
+    # An untrained policy acts much the same everywhere, maybe by walking. So it starts with another action.
     points = np.random.default_rng(0).uniform(-1.5, 1.5, (500, 4)).astype(np.float32)
     others = points[(trainer.env.decode(points, 1) != MOVE).all(axis=1)]
     bias = trainer.model.actor.get_parameter("mu.bias")
@@ -173,12 +173,12 @@ def test_a_policy_learns_to_walk_a_corridor(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
-def test_the_same_seed_is_the_same_training(method: str) -> None:
+def test_same_seed_gives_the_same_training(method: str) -> None:
     found = []
     for seed in (1, 1, 2):
         trainer = HRLTrainer(method, get("harvester"), SMALL, seed, skills=wild())
         for _ in range(5):
-            torch.rand(7)  # whatever else uses torch's own numbers
+            torch.rand(7)  # other code may use torch's global random state
             np.random.rand(7)
             trainer.model.action_space.sample()
             trainer.step()
@@ -189,7 +189,7 @@ def test_the_same_seed_is_the_same_training(method: str) -> None:
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
 @pytest.mark.parametrize(("iterations", "replay"), [(0, 1000), (2, 1000), (8, 1000), (9, 28)])
-def test_a_training_that_was_put_aside_goes_on_the_same(method: str, iterations: int, replay: int) -> None:
+def test_resumed_training_gives_the_same_results(method: str, iterations: int, replay: int) -> None:
     config = replace(SMALL, replay=replay)
     straight, other = (HRLTrainer(method, get("snake"), config, seed=4, skills=wild()) for _ in range(2))
     for _ in range(iterations):
@@ -209,7 +209,7 @@ def test_a_training_that_was_put_aside_goes_on_the_same(method: str, iterations:
     assert straight.steps == other.steps > straight.decisions == (iterations + 6) * SMALL.worlds
 
 
-def test_a_state_does_not_change_as_the_training_goes_on() -> None:
+def test_state_does_not_change_during_further_training() -> None:
     trainer, other = (HRLTrainer("hrl-abs", get("maze"), SMALL, skills=wild()) for _ in range(2))
     for _ in range(5):
         trainer.step()
@@ -220,7 +220,7 @@ def test_a_state_does_not_change_as_the_training_goes_on() -> None:
     assert torch.equal(weights(trainer), weights(other))
 
 
-def test_only_what_is_remembered_is_put_aside() -> None:
+def test_state_contains_only_the_filled_part_of_the_replay_buffer() -> None:
     trainer = HRLTrainer("hrl", get("harvester"), replace(SMALL, replay=1_000_000), skills=wild())
     for _ in range(10):
         trainer.step()
@@ -230,7 +230,7 @@ def test_only_what_is_remembered_is_put_aside() -> None:
 
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
-def test_a_policy_does_its_skills_to_the_end_before_it_looks_again(method: str) -> None:
+def test_policy_finishes_a_skill_before_it_chooses_another(method: str) -> None:
     trainer = HRLTrainer(method, get("harvester"), SMALL, skills=wild())
     policy, decode = trainer.policy, SkillDecoder(trainer.skills)
     horizon, count = 60, 6
@@ -250,7 +250,7 @@ def test_a_policy_does_its_skills_to_the_end_before_it_looks_again(method: str) 
         assert found.returns[0, index] == pytest.approx(simulation.values[0])
 
 
-def test_a_policy_that_has_learned_more_forgets_what_it_would_have_done() -> None:
+def test_new_evaluation_clears_the_skill_cache() -> None:
     trainer = HRLTrainer("hrl-abs", get("harvester"), SMALL, skills=wild())
     settings: dict[str, Any] = {"episodes": 10, "horizon": 100, "want_actions": True}
     policy = trainer.policy
@@ -264,7 +264,7 @@ def test_a_policy_that_has_learned_more_forgets_what_it_would_have_done() -> Non
     np.testing.assert_array_equal(after, expected)
 
 
-def test_a_policy_keeps_in_mind_only_so_much(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skill_cache_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     trainer = HRLTrainer("hrl", get("harvester"), SMALL, skills=wild())
     settings: dict[str, Any] = {"episodes": 10, "horizon": 100, "want_actions": True}
     expected = evaluate_policy(trainer.policy, "harvester", **settings).rollouts.actions
@@ -277,7 +277,7 @@ def test_a_policy_keeps_in_mind_only_so_much(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
-def test_a_policy_chooses_the_middle_of_what_it_finds_good(method: str) -> None:
+def test_policy_chooses_the_mean_latent(method: str) -> None:
     trainer = HRLTrainer(method, get("maze"), replace(SMALL, reach=1.25), skills=wild())
     observations = trainer.env.reset()
     expected, _ = trainer.model.predict(observations, deterministic=True)
@@ -285,7 +285,7 @@ def test_a_policy_chooses_the_middle_of_what_it_finds_good(method: str) -> None:
     assert np.abs(expected).max() < 1.25
 
 
-def test_the_judgement_is_on_the_worlds_that_programs_are_judged_on() -> None:
+def test_policy_is_judged_on_the_same_worlds_as_programs() -> None:
     trainer = HRLTrainer("hrl-abs", get("harvester"), SMALL, skills=wild())
     expected = evaluate_policy(trainer.policy, "harvester", episodes=20, seed=77)
     assert trainer.judge(20, 77) == expected.expected()
@@ -293,7 +293,7 @@ def test_the_judgement_is_on_the_worlds_that_programs_are_judged_on() -> None:
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
 @pytest.mark.usefixtures("few_worlds")
-def test_a_policy_acts_the_same_when_it_is_read_again(method: str, tmp_path: Path) -> None:
+def test_loaded_policy_acts_the_same(method: str, tmp_path: Path) -> None:
     config = BaselineConfig(method, "stair-climber", seed=3, steps=300)
     trainer = HRLTrainer(method, get("stair-climber"), replace(SMALL, reach=1.5), 3, skills=wild())
     training = Training(config, trainer, tmp_path)
@@ -309,7 +309,7 @@ def test_a_policy_acts_the_same_when_it_is_read_again(method: str, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("few_worlds")
-def test_a_training_in_its_folder_goes_on_with_the_same_skills_only(tmp_path: Path) -> None:
+def test_training_resumes_only_with_the_same_skills(tmp_path: Path) -> None:
     def training(steps: int, skills: Skills, folder: str = "a") -> Training:
         config = BaselineConfig("hrl-abs", "top-off", steps=steps)
         trainer = HRLTrainer("hrl-abs", get("top-off"), SMALL, skills=skills)
@@ -320,20 +320,20 @@ def test_a_training_in_its_folder_goes_on_with_the_same_skills_only(tmp_path: Pa
     assert longer.resume()
     found, expected = longer.run(), training(400, wild(), "b").run()
     assert {**found, "seconds": 0} == {**expected, "seconds": 0}
-    said = r"holds a training with skills='\w+', not '\w+'; use another folder"
-    with pytest.raises(ValueError, match=said):
+    message = r"holds a training with skills='\w+', not '\w+'; use another folder"
+    with pytest.raises(ValueError, match=message):
         training(600, wild(seed=1)).resume()
 
 
-def test_a_policy_on_grids_refuses_other_sizes_and_one_on_perceptions_takes_any() -> None:
+def test_grid_policy_raises_for_other_sizes_and_perception_policy_takes_any() -> None:
     on_grids, on_perceptions = (HRLTrainer(name, get("maze"), SMALL, skills=wild()) for name in OBSERVATIONS)
-    with pytest.raises(ValueError, match="sees grids of 8x8 and nothing else; maze was asked for at 10x10"):
+    with pytest.raises(ValueError, match="accepts only grids of 8x8; found maze at 10x10"):
         evaluate_policy(on_grids.policy, "maze", size=(10, 10))
     found = evaluate_policy(on_perceptions.policy, "maze", size=(12, 15), episodes=3)
     assert found.returns.shape == (1, 3)
 
 
-def test_the_papers_polyak_is_what_the_target_keeps() -> None:
+def test_polyak_is_the_fraction_of_the_target_that_is_kept() -> None:
     trainer = HRLTrainer("hrl-abs", get("maze"), replace(SMALL, polyak=0.9, updates=1), skills=wild())
     while trainer.decisions < SMALL.random:
         trainer.step()
@@ -345,7 +345,7 @@ def test_the_papers_polyak_is_what_the_target_keeps() -> None:
         assert torch.allclose(target, 0.9 * old + 0.1 * new, atol=1e-6)
 
 
-def test_so_many_updates_follow_the_decisions_of_all_worlds() -> None:
+def test_number_of_updates_per_iteration_is_the_setting() -> None:
     trainer = HRLTrainer("hrl-abs", get("maze"), SMALL, skills=wild())
     for _ in range(13):
         trainer.step()
@@ -353,7 +353,7 @@ def test_so_many_updates_follow_the_decisions_of_all_worlds() -> None:
     assert trainer.model._n_updates == (13 - 3) * 2  # none in the three iterations of random decisions
 
 
-def test_the_papers_settings_are_its_tables() -> None:
+def test_paper_settings_equal_its_tables() -> None:
     def table_of(settings: dict[str, HRLConfig]) -> dict[str, tuple[int, float]]:
         return {name: (config.updates, config.polyak) for name, config in settings.items()}
 
@@ -378,7 +378,7 @@ def test_the_papers_settings_are_its_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"updates": 0}, "updates must be at least 1, found 0"),
         ({"worlds": -1}, "worlds must be at least 1, found -1"),
@@ -390,28 +390,30 @@ def test_the_papers_settings_are_its_tables() -> None:
         ({"temperature": -1.0}, "temperature > 0"),
     ],
 )
-def test_settings_out_of_range_are_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_settings_out_of_range_raise(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         HRLConfig(**settings)
 
 
-def test_worlds_that_the_convolutions_do_not_fit_into_are_refused() -> None:
+def test_worlds_too_small_for_the_convolutions_raise() -> None:
     with pytest.raises(ValueError, match="hrl needs worlds of 5x5 or more, found 4x8"):
         HRLTrainer("hrl", get("top-off"), SMALL, size=(4, 8), skills=wild())
     assert HRLTrainer("hrl-abs", get("top-off"), SMALL, size=(4, 8), skills=wild()).policy.size is None
 
 
-def test_an_unknown_method_is_refused() -> None:
+def test_unknown_method_raises() -> None:
     with pytest.raises(ValueError, match="expected one of hrl, hrl-abs, found 'sac'"):
         HRLTrainer("sac", CORRIDOR, SMALL, skills=wild())
 
 
-def test_a_folder_without_a_policy_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"no policy in {str(tmp_path)!r}; expected a folder of")):
+def test_folder_without_a_policy_raises(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match=re.escape(f"no policy in {str(tmp_path)!r}; expected a folder written by")
+    ):
         load_policy(tmp_path)
 
 
-def test_a_policy_is_put_where_it_is_asked_for(tmp_path: Path) -> None:
+def test_policy_is_loaded_on_the_given_device(tmp_path: Path) -> None:
     trainer = HRLTrainer("hrl", get("maze"), SMALL, skills=wild())
     trainer.save(tmp_path, {"method": "hrl", "task": "maze", "config": {"settings": trainer.settings}})
     policy = load_policy(tmp_path, "meta")
@@ -419,22 +421,22 @@ def test_a_policy_is_put_where_it_is_asked_for(tmp_path: Path) -> None:
     assert policy.actor.device.type == "meta"
 
 
-def test_damaged_policies_are_refused(tmp_path: Path) -> None:
+def test_damaged_policies_raise(tmp_path: Path) -> None:
     trainer = HRLTrainer("hrl", get("maze"), SMALL, skills=wild())
     about = {"method": "hrl", "task": "maze", "config": {"settings": trainer.settings}}
     trainer.save(tmp_path, about)
     load_policy(tmp_path)
     file = tmp_path / POLICY_FILE
     tensors = {name: tensor.clone() for name, tensor in load_file(file).items()}  # not a view of the file
-    whole, said = file.read_bytes(), read_about(file)
+    whole, about = file.read_bytes(), read_about(file)
     for part in ("decoder.", "actor."):
         rest = {name: tensor for name, tensor in tensors.items() if not name.startswith(part)}
-        save_file(rest, file, metadata(said))
+        save_file(rest, file, metadata(about))
         with pytest.raises(ValueError, match="damaged or of another version"):
             load_policy(tmp_path)
     changes: list[dict[str, Any]] = [{"skills": {"colour": 1}}, {"size": None}, {"config": {}}]
     for wrong in changes:
-        save_file(tensors, file, metadata(said | wrong))
+        save_file(tensors, file, metadata(about | wrong))
         with pytest.raises(ValueError, match="damaged or of another version"):
             load_policy(tmp_path)
     file.write_bytes(whole[: len(whole) // 2])

@@ -1,4 +1,4 @@
-"""ppo-last-action sees the five perceptions and its own last action, and nothing else."""
+"""ppo-last-action observes only the five perceptions and its own last action."""
 
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ def test_observations_are_the_perceptions_and_the_last_action() -> None:
         assert shown(observations) == np.where(ended, NO_ACTION, actions).tolist()
 
 
-def test_an_episode_ends_with_its_last_action_and_the_next_begins_with_none() -> None:
+def test_last_action_is_reset_when_an_episode_begins() -> None:
     env = LastActionVecEnv(CORRIDOR, 4)
     env.reset()
     endings = 0
@@ -74,12 +74,12 @@ def test_training_episodes_are_cut_off() -> None:
 @pytest.mark.parametrize(
     ("task", "episode", "expected"), [("maze", 50, 50), ("maze", 10_000, 640), ("top-off~100", 200, 100)]
 )
-def test_the_tasks_own_limit_holds_in_training_too(task: str, episode: int, expected: int) -> None:
+def test_training_episodes_respect_the_tasks_limit(task: str, episode: int, expected: int) -> None:
     config = LastActionConfig(worlds=2, unroll=2, episode=episode)
     assert PPOTrainer(LAST_ACTION, get(task), config).env.simulation.horizon == expected
 
 
-def test_every_input_is_listed_once_where_its_number_says() -> None:
+def test_every_input_is_listed_once_at_its_number() -> None:
     inputs = every_input()
     assert len({tuple(row) for row in inputs.tolist()}) == len(inputs) == 192
     perceptions = np.random.default_rng(0).integers(0, 2, (50, 5)).astype(np.uint8)
@@ -87,7 +87,7 @@ def test_every_input_is_listed_once_where_its_number_says() -> None:
     assert (inputs[input_number(perceptions, last)] == with_last_action(perceptions, last)).all()
 
 
-def test_a_policy_says_what_its_network_says_after_its_own_last_action() -> None:
+def test_policy_equals_its_network_given_its_last_action() -> None:
     trainer = PPOTrainer(LAST_ACTION, get("maze"), SMALL, seed=2)
     trainer.step()
     policy = trainer.policy
@@ -110,7 +110,7 @@ def test_a_policy_says_what_its_network_says_after_its_own_last_action() -> None
     assert (policy.log_probabilities(seen) == first).all()
 
 
-def test_a_policy_takes_its_likeliest_action_and_sees_perceptions_only() -> None:
+def test_policy_takes_its_likeliest_action_and_observes_perceptions() -> None:
     policy = PPOTrainer(LAST_ACTION, get("maze"), SMALL).policy
     seen = np.ones((20, 5), np.uint8)
     policy.begin(20)
@@ -133,7 +133,7 @@ def test_the_last_action_is_enough_memory_to_solve_the_maze_at_any_size(tmp_path
         assert found.mean_return[0] > 0.95
 
 
-def test_it_is_no_teacher_of_a_tree(tmp_path: Path) -> None:
+def test_last_action_policy_as_a_viper_teacher_raises(tmp_path: Path) -> None:
     trainer = PPOTrainer(LAST_ACTION, get("maze"), SMALL)
     about = {"method": LAST_ACTION, "task": "maze", "seed": 0, "steps": 0}
     trainer.save(tmp_path, about | {"config": {"settings": trainer.settings}})

@@ -1,4 +1,4 @@
-"""The baselines by name, which are read without a library of learning."""
+"""The list of baselines, which is read without importing a learning library."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from leaps.baselines.ppo import LAST_ACTION
 from leaps.baselines.train import BaselineConfig
 
 
-def test_every_baseline_can_be_built_and_no_other() -> None:
+def test_builders_match_the_list_of_baselines() -> None:
     assert list(BUILDERS) == list(BASELINES)
     assert LAST_ACTION in BASELINES
 
@@ -19,13 +19,13 @@ def test_every_baseline_can_be_built_and_no_other() -> None:
 @pytest.mark.parametrize(
     "build", [get_baseline, lambda name: build_trainer(BaselineConfig(name, "maze"), Options())]
 )
-def test_an_unknown_baseline_is_refused(build: object) -> None:
+def test_unknown_baseline_raises(build: object) -> None:
     assert callable(build)
     with pytest.raises(ValueError, match="unknown baseline 'dqn'; expected one of drl, drl-fcn, drl-abs,"):
         build("dqn")
 
 
-def test_reading_the_names_imports_nothing_heavy() -> None:
+def test_listing_baselines_imports_no_learning_library() -> None:
     heavy = ("torch", "sklearn", "stable_baselines3", "sb3_contrib", "numba", "matplotlib")
     code = f"import leaps.baselines.methods, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

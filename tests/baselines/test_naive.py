@@ -1,4 +1,4 @@
-"""A network that writes programs: every program valid, PPO by hand, the same training after a restore."""
+"""The Naïve baseline: valid programs, PPO's loss computed by hand, and exact resumption."""
 
 import io
 import math
@@ -35,12 +35,12 @@ Programs = NDArray[np.uint8]
 
 
 def moves(tokens: Programs) -> tuple[NDArray[np.float64], int]:
-    """A score without worlds: the share of a program's places that say `move`; 100 steps each time."""
+    """Score programs without worlds, by their fraction of `move` tokens; each counts as 100 steps."""
     return (tokens == LANGUAGE.ids["move"]).mean(axis=1), 100
 
 
 def course(naive: Naive, iterations: int = 4) -> list[float]:
-    """What the next iterations report: any difference in the weights soon shows in the returns."""
+    """Return the mean returns of the next iterations, which soon reveal any difference in the weights."""
     return [naive.step().mean_return for _ in range(iterations)]
 
 
@@ -66,33 +66,33 @@ def test_every_program_is_valid_and_fits(max_length: int) -> None:
     for program in programs:
         length = int((program != LANGUAGE.pad).sum())
         assert (program[length:] == LANGUAGE.pad).all()
-        KAREL.compile(LANGUAGE.text(program))  # says what is wrong, if anything is
+        KAREL.compile(LANGUAGE.text(program))  # raises ProgramError for an invalid program
 
 
 def test_programs_of_many_lengths_are_written() -> None:
-    lengths = {int(length) for length in drawn(300)[1].places.sum(dim=1)}
+    lengths = {int(length) for length in drawn(300)[1].mask.sum(dim=1)}
     assert min(lengths) < 8
     assert max(lengths) == 42  # with the prefix, 45
 
 
-def test_the_chances_of_writing_are_those_that_are_learned_from() -> None:
+def test_training_uses_the_log_probabilities_of_writing() -> None:
     writer, written = drawn(100)
     log_chances, values, _ = writer(previous_tokens(written.tokens), written.allowed)
     again = log_chances.gather(2, written.tokens[:, :, None])[:, :, 0]
     assert torch.allclose(again, written.log_probabilities, atol=1e-5)
     assert torch.allclose(values, written.values, atol=1e-5)
-    assert (written.log_probabilities[written.places] < -0.1).any()
-    assert (written.log_probabilities[~written.places] == 0).all()
+    assert (written.log_probabilities[written.mask] < -0.1).any()
+    assert (written.log_probabilities[~written.mask] == 0).all()
 
 
-def test_what_the_syntax_forbids_has_no_chance() -> None:
+def test_forbidden_tokens_have_probability_zero() -> None:
     writer, written = drawn(50)
     log_chances, _, _ = writer(previous_tokens(written.tokens), written.allowed)
     assert (log_chances.exp()[~written.allowed] == 0).all()
     assert log_chances.exp().sum(dim=2).allclose(torch.ones(()))
 
 
-def test_tokens_are_drawn_by_their_chances() -> None:
+def test_tokens_are_drawn_by_their_probabilities() -> None:
     writer, written = drawn(4000, max_length=8)
     first = written.tokens[:, 0]
     log_chances, _, _ = writer(previous_tokens(written.tokens[:1, :1]), written.allowed[:1, :1])
@@ -113,14 +113,14 @@ def test_before_any_update_the_loss_is_minus_the_mean_advantage() -> None:
     writer, written = drawn(20)
     advantages = torch.randn(written.tokens.shape, generator=torch.Generator().manual_seed(1))
     loss = training_of(writer, value_weight=0.0)._loss(written, advantages, torch.zeros(20), 0.0)
-    assert loss.item() == pytest.approx(-advantages[written.places].mean().item(), abs=1e-5)
+    assert loss.item() == pytest.approx(-advantages[written.mask].mean().item(), abs=1e-5)
 
 
 @pytest.mark.parametrize(
     ("old", "advantage", "gain"),
     [(-1.0, 2.0, 1.2 * 2), (-1.0, -2.0, math.e * -2), (1.0, 2.0, 2 / math.e), (1.0, -2.0, 0.8 * -2)],
 )
-def test_a_ratio_beyond_the_clip_gains_nothing_more(old: float, advantage: float, gain: float) -> None:
+def test_ratio_beyond_the_clip_range_gains_nothing_more(old: float, advantage: float, gain: float) -> None:
     writer, written = drawn(20)
     before = written._replace(log_probabilities=written.log_probabilities + old)
     naive = training_of(writer, value_weight=0.0)
@@ -128,42 +128,42 @@ def test_a_ratio_beyond_the_clip_gains_nothing_more(old: float, advantage: float
     assert loss.item() == pytest.approx(-gain, abs=1e-4)
 
 
-def test_the_entropy_is_that_among_the_allowed_tokens() -> None:
+def test_entropy_is_over_the_allowed_tokens() -> None:
     writer, written = drawn(20)
     for parameter in writer.policy[-1].parameters():
-        torch.nn.init.zeros_(parameter)  # all allowed tokens are as likely
+        torch.nn.init.zeros_(parameter)  # all allowed tokens are equally likely
     nothing = torch.zeros(written.tokens.shape)
     loss = training_of(writer, value_weight=0.0)._loss(written, nothing, torch.zeros(20), 3.0)
-    entropy = written.allowed.sum(dim=2)[written.places].float().log().mean()
+    entropy = written.allowed.sum(dim=2)[written.mask].float().log().mean()
     assert loss.item() == pytest.approx(-3.0 * entropy.item(), abs=1e-5)
 
 
-def test_the_value_is_drawn_to_the_return_at_every_token() -> None:
+def test_value_loss_uses_the_return_at_every_token() -> None:
     writer, written = drawn(20)
     returns = torch.arange(20.0)
     nothing = torch.zeros(written.tokens.shape)
     loss = training_of(writer, value_weight=0.25)._loss(written, nothing, returns, 0.0)
-    errors = ((written.values - returns[:, None]) ** 2)[written.places]
+    errors = ((written.values - returns[:, None]) ** 2)[written.mask]
     assert loss.item() == pytest.approx(0.25 * errors.mean().item(), rel=1e-5)
 
 
-def test_padding_is_not_learned_from() -> None:
+def test_padding_does_not_affect_the_loss() -> None:
     writer, written = drawn(20)
-    assert not written.places.all()
+    assert not written.mask.all()
     naive = training_of(writer)
     advantages = torch.randn(written.tokens.shape, generator=torch.Generator().manual_seed(1))
-    other = torch.where(written.places, advantages, 1000.0)
+    other = torch.where(written.mask, advantages, 1000.0)
     losses = [naive._loss(written, each, torch.ones(20), 0.1).item() for each in (advantages, other)]
     assert losses[0] == losses[1]
 
 
-def test_what_padding_was_thought_worth_changes_no_update() -> None:
+def test_values_of_padding_do_not_affect_the_update() -> None:
     written = drawn(16)[1]
     learned = []
     returns = torch.arange(16.0) / 16
     for padding in (0.0, 1000.0):
         naive = Naive(SMALL, moves, seed=0)
-        values = torch.where(written.places, written.values, padding)
+        values = torch.where(written.mask, written.values, padding)
         generator = torch.Generator().manual_seed(2)
         naive._learn(written._replace(values=values), returns, 0.1, generator)
         learned.append(weights(naive))
@@ -173,7 +173,7 @@ def test_what_padding_was_thought_worth_changes_no_update() -> None:
 # Learning
 
 
-def test_it_learns_to_behave_as_a_short_program_does() -> None:
+def test_training_learns_the_behaviour_of_a_short_program() -> None:
     score = behaviour_score("DEF run m( move m)", random_worlds(10, seed=0))
     naive = Naive(NaiveConfig(64, 0.1, hidden=32, max_length=20, steps=150_000), score, seed=0)
     first = naive.step()
@@ -187,7 +187,7 @@ def test_it_learns_to_behave_as_a_short_program_does() -> None:
     assert score(program[None])[0].tolist() == [answer]
 
 
-def test_a_large_entropy_weight_keeps_it_from_settling() -> None:
+def test_large_entropy_weight_prevents_convergence() -> None:
     def mean_return(entropy: float) -> float:
         config = replace(SMALL, initial_entropy=entropy, final_entropy=entropy, learning_rate=0.005)
         return course(Naive(config, moves, seed=0), 40)[-1]
@@ -202,13 +202,13 @@ def test_a_large_entropy_weight_keeps_it_from_settling() -> None:
 @pytest.mark.parametrize(
     ("steps", "weight"), [(0, 1.0), (250, 10**-0.5), (500, 0.1), (1000, 0.01), (1300, 0.01)]
 )
-def test_the_entropys_weight_falls_exponentially_over_the_steps(steps: int, weight: float) -> None:
+def test_entropy_weight_falls_exponentially_over_the_steps(steps: int, weight: float) -> None:
     naive = Naive(replace(SMALL, initial_entropy=1.0, final_entropy=0.01, steps=1000), moves, seed=0)
     naive.environment_steps = steps
     assert naive.entropy_weight == pytest.approx(weight)
 
 
-def test_the_budget_of_environment_steps_ends_it() -> None:
+def test_training_finishes_at_its_step_budget() -> None:
     naive = Naive(replace(SMALL, steps=250), moves, seed=0)
     reports = []
     while not naive.finished:
@@ -220,7 +220,7 @@ def test_the_budget_of_environment_steps_ends_it() -> None:
     )
 
 
-def test_the_best_program_so_far_is_kept() -> None:
+def test_best_program_so_far_is_kept() -> None:
     naive = Naive(SMALL, moves, seed=0)
     reports = [naive.step() for _ in range(15)]
     best = [report.best_return for report in reports]
@@ -230,7 +230,7 @@ def test_the_best_program_so_far_is_kept() -> None:
         assert moves(report.best_program[None])[0][0] == report.best_return
 
 
-def test_the_answer_is_the_best_of_those_that_were_written() -> None:
+def test_answer_is_the_best_of_the_written_programs() -> None:
     asked: list[Programs] = []
 
     def score(tokens: Programs) -> tuple[NDArray[np.float64], int]:
@@ -245,21 +245,21 @@ def test_the_answer_is_the_best_of_those_that_were_written() -> None:
     assert np.array_equal(program, asked[0][scores.argmax()])
 
 
-# The same again
+# Determinism and resumption
 
 
-def test_the_same_seed_is_the_same_training() -> None:
+def test_same_seed_gives_the_same_training() -> None:
     one, other = Naive(SMALL, moves, seed=3), Naive(SMALL, moves, seed=3)
     assert course(one) == course(other)
     assert torch.equal(weights(one), weights(other))
     assert np.array_equal(one.answer()[0], other.answer()[0])
 
 
-def test_another_seed_is_another_training() -> None:
+def test_other_seed_gives_another_training() -> None:
     assert course(Naive(SMALL, moves, seed=3)) != course(Naive(SMALL, moves, seed=4))
 
 
-def test_asking_for_an_answer_does_not_change_the_training() -> None:
+def test_answer_does_not_change_the_training() -> None:
     straight, asked = Naive(SMALL, moves, seed=3), Naive(SMALL, moves, seed=3)
     expected = course(straight)
     found = []
@@ -270,15 +270,15 @@ def test_asking_for_an_answer_does_not_change_the_training() -> None:
     assert asked.environment_steps == straight.environment_steps
 
 
-def test_the_random_numbers_of_others_are_left_alone() -> None:
+def test_training_does_not_touch_global_random_states() -> None:
     with torch.random.fork_rng(devices=[]):
-        torch.rand(7)  # no state that a seed alone leads to
+        torch.rand(7)  # a global random state that no seed alone gives
         before = torch.random.get_rng_state()
         course(Naive(SMALL, moves, seed=3), 1)
         assert torch.equal(torch.random.get_rng_state(), before)
 
 
-def test_a_training_that_was_put_aside_goes_on_as_if_nothing_had_been() -> None:
+def test_resumed_training_gives_the_same_results() -> None:
     naive = Naive(SMALL, moves, seed=3)
     course(naive)
     file = io.BytesIO()
@@ -295,19 +295,19 @@ def test_a_training_that_was_put_aside_goes_on_as_if_nothing_had_been() -> None:
     assert np.array_equal(again.answer()[0], naive.answer()[0])
 
 
-def test_a_state_stays_as_it_was_taken() -> None:
+def test_state_is_a_copy() -> None:
     naive = Naive(SMALL, moves, seed=3)
     course(naive)
     state = naive.state()
     expected = course(naive)
-    for _ in range(2):  # neither training on nor restoring uses it up
+    for _ in range(2):  # neither further training nor restoring changes it
         again = Naive(SMALL, moves, seed=3)
         again.restore(state)
         assert course(again) == expected
         assert torch.equal(weights(again), weights(naive))
 
 
-def test_a_state_of_another_configuration_is_refused() -> None:
+def test_state_of_another_configuration_raises() -> None:
     state = Naive(replace(SMALL, batch=32), moves, seed=0).state()
     with pytest.raises(ValueError, match="the state is of a training with batch=32, not 16"):
         Naive(SMALL, moves, seed=0).restore(state)
@@ -324,7 +324,7 @@ PROGRAMS = (
 
 
 @pytest.mark.parametrize("name", ["top-off", "stair-climber"])
-def test_a_tasks_score_is_the_mean_return_and_counts_every_action(name: str) -> None:
+def test_task_score_is_the_mean_return_and_counts_every_action(name: str) -> None:
     tokens = LANGUAGE.batch([KAREL.read(program) for program in PROGRAMS])
     scores, steps = task_score(get(name), get(name).worlds(10, seed=4))(tokens)
     judged = evaluate(tokens, name, episodes=10, seed=4)
@@ -337,14 +337,14 @@ def worth_too_much(world: World, start: World) -> float:  # noqa: ARG001
     return 2.0
 
 
-def test_a_tasks_values_are_looked_at() -> None:
+def test_task_score_checks_the_tasks_values() -> None:
     task = replace(get("maze"), name="rich", value=worth_too_much)
     tokens = LANGUAGE.batch([KAREL.read(program) for program in PROGRAMS])
     with pytest.raises(ValueError, match="rich: a state's value must be at most 1"):
         task_score(task, get("maze").worlds(10, seed=4))(tokens)
 
 
-def test_a_behaviours_score_is_r_mat() -> None:
+def test_behaviour_score_is_r_mat() -> None:
     worlds = random_worlds(10, seed=4)
     wanted = TEST_PROGRAMS["WHILE"]
     tokens = LANGUAGE.batch([KAREL.read(program) for program in (wanted, *PROGRAMS)])
@@ -356,7 +356,7 @@ def test_a_behaviours_score_is_r_mat() -> None:
 
 
 def test_a_rollout_without_an_action_counts_as_a_step() -> None:
-    """Otherwise a network that settles for doing nothing would never come to its end."""
+    """Otherwise the training of a network that does nothing would never end."""
     idle = LANGUAGE.batch([KAREL.read("DEF run m( WHILE c( markersPresent c) w( pickMarker w) m)")])
     worlds = get("stair-climber").worlds(10, seed=0)
     assert task_score(get("stair-climber"), worlds)(idle)[1] == 10
@@ -365,7 +365,7 @@ def test_a_rollout_without_an_action_counts_as_a_step() -> None:
 # The paper's settings
 
 
-def test_the_papers_settings_are_its_tables() -> None:
+def test_paper_settings_equal_its_tables() -> None:
     assert {name: (config.batch, config.initial_entropy) for name, config in PAPER_NAIVE.items()} == {
         "clean-house": (128, 0.1),
         "four-corner": (128, 1.0),
@@ -384,13 +384,13 @@ def test_the_papers_settings_are_its_tables() -> None:
     assert PAPER_NAIVE_TESTS.keys() == TEST_PROGRAMS.keys()
 
 
-def test_what_the_paper_keeps_fixed_is_the_same_everywhere() -> None:
+def test_settings_that_the_paper_keeps_fixed_are_the_same_everywhere() -> None:
     for config in (*PAPER_NAIVE.values(), *PAPER_NAIVE_TESTS.values()):
         assert (config.final_entropy, config.learning_rate, config.hidden) == (0.01, 0.0005, 64)
         assert (config.steps, config.max_length, config.clip) == (2_000_000, 45, 0.2)
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -409,17 +409,17 @@ def test_what_the_paper_keeps_fixed_is_the_same_everywhere() -> None:
         ({"clip": 0.0}, "clip must be above 0, found 0.0"),
         ({"gradient_norm": 0.0}, "gradient_norm must be above 0, found 0.0"),
         ({"value_weight": -0.5}, "value_weight must be 0 or more, found -0.5"),
-        ({"batch": 3}, "batch=3 can't be cut into minibatches=4"),
+        ({"batch": 3}, "minibatches must be at most batch, found minibatches=4 and batch=3"),
         ({"max_length": 4}, "max_length=4 is too short; the shortest program has 5 tokens"),
     ],
 )
-def test_a_setting_out_of_its_range_is_refused(options: dict[str, Any], message: str) -> None:
+def test_settings_out_of_range_raise(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         NaiveConfig(**options)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
-def test_a_score_that_is_no_number_is_refused_before_anything_is_learned(wrong: float) -> None:
+def test_invalid_score_raises_before_an_update(wrong: float) -> None:
     score: Score = lambda tokens: (np.full(len(tokens), wrong), 1)  # noqa: E731
     naive = Naive(SMALL, score, seed=0)
     before = weights(naive)
@@ -429,12 +429,12 @@ def test_a_score_that_is_no_number_is_refused_before_anything_is_learned(wrong: 
     assert naive.iteration == 0
 
 
-def test_scores_of_another_shape_are_refused() -> None:
+def test_scores_of_another_shape_raise() -> None:
     naive = Naive(SMALL, lambda tokens: (np.zeros((len(tokens), 10)), 1), seed=0)
     with pytest.raises(ValueError, match=r"expected 16 scores .*shape \(16, 10\)"):
         naive.step()
 
 
-def test_an_answer_needs_a_program() -> None:
+def test_answer_of_zero_programs_raises() -> None:
     with pytest.raises(ValueError, match="count must be at least 1, found 0"):
         Naive(SMALL, moves, seed=0).answer(0)

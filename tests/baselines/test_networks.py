@@ -1,4 +1,4 @@
-"""The networks see what they should, and nothing else."""
+"""The networks of the baselines equal the paper's and the libraries' networks."""
 
 from typing import Any
 
@@ -31,12 +31,12 @@ def space_of(task: str) -> spaces.Box:
     return space
 
 
-def test_the_encoder_is_the_papers() -> None:
+def test_encoder_has_the_papers_layers() -> None:
     shapes = [tuple(parameter.shape) for parameter in GridEncoder(space_of("maze")).parameters()]
     assert shapes == [(32, 16, 2, 2), (32,), (32, 32, 4, 4), (32,)]
 
 
-def test_features_are_as_many_as_promised_for_every_size_of_world() -> None:
+def test_number_of_features_fits_every_size_of_world() -> None:
     for task in ("maze", "stair-climber", "clean-house"):
         encoder = GridEncoder(space_of(task))
         grids = Simulation(get(task), 3).observe("grid")
@@ -44,7 +44,7 @@ def test_features_are_as_many_as_promised_for_every_size_of_world() -> None:
 
 
 @pytest.mark.parametrize("encoder", [GridEncoder, FullyConvolutional])
-def test_a_grid_policy_learns_what_the_librarys_learns(encoder: type[GridEncoder]) -> None:
+def test_grid_policy_learns_the_same_weights_as_the_library(encoder: type[GridEncoder]) -> None:
     weights = []
     for policy in (GridPolicy, ActorCriticCnnPolicy):
         kwargs = {"features_extractor_class": encoder, "net_arch": [16], "normalize_images": False}
@@ -64,7 +64,7 @@ def flat(module: torch.nn.Module) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("kernel", [(2, 2), (4, 4), (2, 3)])
-def test_a_product_of_matrices_is_the_convolution(kernel: tuple[int, int]) -> None:
+def test_matrix_product_equals_the_convolution(kernel: tuple[int, int]) -> None:
     convolution = torch.nn.Conv2d(5, 7, kernel).double()
     grids = torch.rand(3, 6, 9, 5, dtype=torch.float64)
     found, expected = by_product(grids, convolution), convolution(grids.permute(0, 3, 1, 2))
@@ -80,7 +80,7 @@ def worlds_seen(count: int) -> torch.Tensor:
     return torch.from_numpy(KarelVecEnv(get("maze"), count).reset())
 
 
-def test_the_lowered_encoder_is_the_encoder_on_a_cpu() -> None:
+def test_lowered_encoder_equals_the_encoder_on_a_cpu() -> None:
     encoder, lowered = GridEncoder(space_of("maze")), LoweredGridEncoder(space_of("maze"))
     lowered.load_state_dict(encoder.state_dict())
     grids = worlds_seen(4)
@@ -102,7 +102,7 @@ def test_the_lowered_encoder_computes_the_same_in_bfloat16() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_grid_policy_on_a_gpu_finds_what_it_finds_on_a_cpu() -> None:
+def test_grid_policy_gives_the_same_results_on_gpu_and_cpu() -> None:
     model = PPO(
         GridPolicy,
         KarelVecEnv(get("maze"), 16),
@@ -127,7 +127,7 @@ def test_a_grid_policy_on_a_gpu_finds_what_it_finds_on_a_cpu() -> None:
     torch.testing.assert_close(chosen.cpu(), expected, rtol=0.02, atol=0.02)
 
 
-def test_the_fully_convolutional_network_sees_the_same_wherever_it_is() -> None:
+def test_fully_convolutional_network_is_translation_invariant() -> None:
     network = FullyConvolutional(space_of("maze"))
     grid = torch.zeros(1, 20, 20, 16)
     grid[0, 5, 5, 1] = grid[0, 5, 6, 4] = 1
@@ -139,8 +139,8 @@ def test_the_fully_convolutional_network_sees_the_same_wherever_it_is() -> None:
     assert network(torch.zeros(2, 9, 33, 16)).shape == (2, network.features_dim)
 
 
-def test_a_memory_is_trained_as_the_library_trains_it() -> None:
-    """Stairs are short: many episodes begin in the middle of what is learned from."""
+def test_recurrent_policy_learns_the_same_weights_as_the_library() -> None:
+    """Episodes on the stairs are short: many begin in the middle of a batch."""
     weights = []
     for policy in (Remembering, RecurrentActorCriticPolicy):
         env = KarelVecEnv(get("stair-climber"), 8, "perceptions")
@@ -151,7 +151,7 @@ def test_a_memory_is_trained_as_the_library_trains_it() -> None:
     assert torch.allclose(weights[0], weights[1], atol=1e-5)
 
 
-def test_a_memory_goes_through_a_sequence_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recurrent_policy_calls_the_lstm_once_per_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
     lstm = torch.nn.LSTM(5, 7)
 

@@ -1,4 +1,4 @@
-"""What is said of worlds of which little changes is what a network says that looks at all of them."""
+"""The incremental evaluation gives the same features as the whole network."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ from leaps.tasks import get
 def network() -> FullyConvolutional:
     torch.manual_seed(0)
     found = FullyConvolutional(spaces.Box(0, 1, (9, 9, 16), np.uint8))
-    for layer in found.layers:  # so that something is said where there is nothing, too
+    for layer in found.layers:  # so that features of empty cells are not zero
         if isinstance(layer, torch.nn.Conv2d):
             assert layer.bias is not None
             torch.nn.init.normal_(layer.bias, std=0.5)
@@ -27,7 +27,7 @@ def network() -> FullyConvolutional:
 
 
 def walks(task: str, size: tuple[int, int], count: int, steps: int, seed: int = 0) -> Iterator[Tensor]:
-    """Worlds in which Karel does this and that, up to and into all walls."""
+    """Grids of worlds in which Karel acts at random, also at and into all walls."""
     simulation = Simulation(get(task), count, size)
     simulation.place(get(task).worlds(count, seed, size))
     rng = np.random.default_rng(seed)
@@ -42,7 +42,7 @@ def walks(task: str, size: tuple[int, int], count: int, steps: int, seed: int = 
 @pytest.mark.parametrize(
     ("task", "size"), [("harvester", (9, 13)), ("top-off", (20, 8)), ("snake", (12, 12)), ("maze", (8, 8))]
 )
-def test_what_is_said_is_what_the_whole_network_says(
+def test_patchwork_equals_the_whole_network(
     network: FullyConvolutional, task: str, size: tuple[int, int]
 ) -> None:
     patchwork = Patchwork(network.layers)
@@ -52,7 +52,7 @@ def test_what_is_said_is_what_the_whole_network_says(
 
 
 @pytest.mark.parametrize("size", [(7, 30), (5, 5)])
-def test_worlds_that_are_smaller_than_a_patch_are_looked_at_as_a_whole(
+def test_worlds_smaller_than_a_patch_are_recomputed_as_a_whole(
     network: FullyConvolutional, size: tuple[int, int]
 ) -> None:
     patchwork = Patchwork(network.layers)
@@ -61,7 +61,7 @@ def test_worlds_that_are_smaller_than_a_patch_are_looked_at_as_a_whole(
             torch.testing.assert_close(patchwork(grids), network(grids.float()), rtol=1e-4, atol=1e-5)
 
 
-def test_large_changes_are_seen_as_well(network: FullyConvolutional) -> None:
+def test_large_changes_are_recomputed_as_a_whole(network: FullyConvolutional) -> None:
     patchwork = Patchwork(network.layers)
     generator = torch.Generator().manual_seed(1)
     grids = torch.randint(0, 2, (4, 20, 18, 16), generator=generator, dtype=torch.uint8)
@@ -70,19 +70,21 @@ def test_large_changes_are_seen_as_well(network: FullyConvolutional) -> None:
         grids = grids.clone()
         grids[0, 3, 2:6], grids[1, 0, 0], grids[3, 19, 17] = 1, 0, 0  # long, small, none, small
         torch.testing.assert_close(patchwork(grids), network(grids.float()), rtol=1e-4, atol=1e-5)
-        other = grids[:2]  # fewer worlds: others
+        other = grids[:2]  # another number of worlds resets the cache
         torch.testing.assert_close(patchwork(other), network(other.float()), rtol=1e-4, atol=1e-5)
 
 
-def test_little_is_looked_at_again(network: FullyConvolutional, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_changes_recompute_no_whole_world(
+    network: FullyConvolutional, monkeypatch: pytest.MonkeyPatch
+) -> None:
     looked: list[int] = []
-    whole = Patchwork._look_everywhere
+    whole = Patchwork._compute
 
     def count(self: Patchwork, grids: Tensor, worlds: Tensor) -> None:
         looked.append(len(worlds))
         whole(self, grids, worlds)
 
-    monkeypatch.setattr(Patchwork, "_look_everywhere", count)
+    monkeypatch.setattr(Patchwork, "_compute", count)
     patchwork = Patchwork(network.layers)
     with torch.no_grad():
         for grids in walks("harvester", (12, 12), 5, 60):
@@ -90,7 +92,7 @@ def test_little_is_looked_at_again(network: FullyConvolutional, monkeypatch: pyt
     assert looked == [5]
 
 
-def test_a_policy_acts_as_its_network_would() -> None:
+def test_policy_with_patchwork_acts_as_its_network() -> None:
     trainer = PPOTrainer("drl-fcn", get("harvester"), PPOConfig(worlds=4, unroll=8, batch=16, epochs=1))
     trainer.step()
     policy = trainer.policy

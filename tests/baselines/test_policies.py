@@ -1,4 +1,4 @@
-"""Policies are read back as they were, or it is said why they can't be."""
+"""Loaded policies equal the saved ones, and unreadable files raise errors with the reason."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def keep(folder: Path, method: str) -> PPOTrainer:
 
 
 @pytest.mark.parametrize("method", ["drl", "drl-fcn", "drl-abs", LAST_ACTION])
-def test_a_policy_acts_as_it_did(method: str, tmp_path: Path) -> None:
+def test_loaded_policy_acts_the_same(method: str, tmp_path: Path) -> None:
     trainer = keep(tmp_path, method)
     kept, again = (
         evaluate_policy(policy, "maze", episodes=20, seed=1, want_actions=True).rollouts
@@ -38,14 +38,14 @@ def test_a_policy_acts_as_it_did(method: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["drl", "drl-abs", LAST_ACTION])
-def test_a_policy_is_put_where_it_is_asked_for(method: str, tmp_path: Path) -> None:
+def test_policy_is_loaded_on_the_given_device(method: str, tmp_path: Path) -> None:
     keep(tmp_path, method)
     policy = load_policy(tmp_path, "meta")
     assert isinstance(policy, NeuralPolicy)
     assert policy.network.device.type == "meta"
 
 
-def test_a_policy_to_train_on_has_all_its_weights(tmp_path: Path) -> None:
+def test_origin_has_all_weights_of_the_policy(tmp_path: Path) -> None:
     trainer = keep(tmp_path, "drl-abs")
     origin = load_origin(tmp_path)
     weights = trainer.model.policy.state_dict()
@@ -54,18 +54,18 @@ def test_a_policy_to_train_on_has_all_its_weights(tmp_path: Path) -> None:
     assert origin.config == SMALL
 
 
-def test_a_policy_of_another_kind_can_not_be_trained_on(tmp_path: Path) -> None:
+def test_origin_of_another_method_raises(tmp_path: Path) -> None:
     keep(tmp_path, "drl")
     with pytest.raises(ValueError, match="expected a policy of drl-abs, found one of 'drl'"):
         load_origin(tmp_path)
 
 
-def test_a_folder_without_a_policy_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"expected a folder of `leaps baseline` with {POLICY_FILE}"):
+def test_folder_without_a_policy_raises(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"expected a folder written by `leaps baseline` with {POLICY_FILE}"):
         load_policy(tmp_path)
 
 
-def test_a_damaged_policy_is_refused(tmp_path: Path) -> None:
+def test_damaged_policy_raises(tmp_path: Path) -> None:
     keep(tmp_path, "drl-abs")
     file = tmp_path / POLICY_FILE
     file.write_bytes(file.read_bytes()[:-50])
@@ -73,7 +73,7 @@ def test_a_damaged_policy_is_refused(tmp_path: Path) -> None:
         load_policy(tmp_path)
 
 
-def test_a_policy_of_an_unknown_method_is_refused(tmp_path: Path) -> None:
+def test_policy_of_an_unknown_method_raises(tmp_path: Path) -> None:
     keep(tmp_path, "drl-abs")
     file = tmp_path / POLICY_FILE
     tensors, about = load_file(file), read_about(file)
@@ -82,7 +82,7 @@ def test_a_policy_of_an_unknown_method_is_refused(tmp_path: Path) -> None:
         load_policy(tmp_path)
 
 
-def test_a_policy_without_some_of_its_weights_is_refused(tmp_path: Path) -> None:
+def test_policy_with_missing_weights_raises(tmp_path: Path) -> None:
     keep(tmp_path, "drl-abs")
     file = tmp_path / POLICY_FILE
     tensors, about = load_file(file), read_about(file)

@@ -1,4 +1,4 @@
-"""The neural policies: they learn, the same for the same seed, and go on after a pause as before."""
+"""The PPO baselines: they learn, equal seeds give equal trainings, and trainings resume exactly."""
 
 import io
 from typing import Any
@@ -46,9 +46,9 @@ def test_every_policy_learns_to_walk_a_corridor(method: str) -> None:
     config = PPOConfig(worlds=32, unroll=16, batch=128, epochs=4, hidden=32, memory=32)
     trainer = PPOTrainer(method, CORRIDOR, config)
 
-    def walks(episodes: int, seed: int) -> float:  # in so few steps that chance won't do
+    def walks(episodes: int, seed: int) -> float:  # too few steps for a random walk to succeed
         policy = trainer.policy
-        policy.greedy = False  # a network that has learned nothing may find walking the likeliest
+        policy.greedy = False  # an untrained network's likeliest action may be to walk
         found = evaluate_policy(policy, CORRIDOR, episodes=episodes, seed=seed, horizon=8)
         return float(found.mean_return[0])
 
@@ -62,11 +62,11 @@ def test_every_policy_learns_to_walk_a_corridor(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
-def test_the_same_seed_is_the_same_training(method: str) -> None:
+def test_same_seed_gives_the_same_training(method: str) -> None:
     found = []
     for seed in (1, 1, 2):
         trainer = PPOTrainer(method, get("harvester"), small(method), seed)
-        torch.rand(7)  # whatever else uses torch's own numbers
+        torch.rand(7)  # other code may use torch's global random state
         trainer.step()
         np.random.rand(7)
         trainer.step()
@@ -77,7 +77,7 @@ def test_the_same_seed_is_the_same_training(method: str) -> None:
 
 @pytest.mark.parametrize("method", OBSERVATIONS)
 @pytest.mark.parametrize("iterations", [0, 3])
-def test_a_training_that_was_put_aside_goes_on_the_same(method: str, iterations: int) -> None:
+def test_resumed_training_gives_the_same_results(method: str, iterations: int) -> None:
     straight, other = (PPOTrainer(method, get("snake"), small(method), seed=4) for _ in range(2))
     for _ in range(iterations):
         straight.step()
@@ -91,27 +91,27 @@ def test_a_training_that_was_put_aside_goes_on_the_same(method: str, iterations:
     assert torch.equal(weights(straight), weights(other))
 
 
-def test_steps_are_counted_in_all_worlds() -> None:
+def test_steps_are_counted_over_all_worlds() -> None:
     trainer = PPOTrainer("drl-abs", CORRIDOR, SMALL)
     trainer.step()
     trainer.step()
     assert trainer.steps == 2 * 8 * 16
 
 
-def test_a_policy_on_grids_of_one_size_refuses_others() -> None:
+def test_grid_policy_raises_for_other_sizes() -> None:
     trainer = PPOTrainer("drl", get("maze"), SMALL)
-    with pytest.raises(ValueError, match="sees grids of 8x8 and nothing else; maze was asked for at 10x10"):
+    with pytest.raises(ValueError, match="accepts only grids of 8x8; found maze at 10x10"):
         evaluate_policy(trainer.policy, "maze", size=(10, 10))
 
 
 @pytest.mark.parametrize("method", ["drl-fcn", "drl-abs", LAST_ACTION])
-def test_the_others_act_in_worlds_of_any_size(method: str) -> None:
+def test_other_policies_act_in_worlds_of_any_size(method: str) -> None:
     trainer = PPOTrainer(method, get("maze"), small(method))
     found = evaluate_policy(trainer.policy, "maze", size=(12, 15), episodes=3)
     assert found.returns.shape == (1, 3)
 
 
-def test_the_papers_settings_are_its_tables() -> None:
+def test_paper_settings_equal_its_tables() -> None:
     def table(settings: dict[str, PPOConfig]) -> dict[str, tuple[float, float, int]]:
         assert all(config.normalize_advantage for config in settings.values())
         return {name: (config.clip, config.entropy, config.epochs) for name, config in settings.items()}
@@ -135,29 +135,29 @@ def test_the_papers_settings_are_its_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"epochs": 0}, "epochs must be at least 1, found 0"),
         ({"worlds": -1}, "worlds must be at least 1, found -1"),
-        ({"batch": 1}, "a gradient needs 2 steps or more, found batch=1"),
+        ({"batch": 1}, "batch and worlds \\* unroll must be at least 2, found batch=1"),
         ({"clip": 0.0}, "expected clip > 0"),
         ({"entropy": -0.1}, "entropy ≥ 0"),
         ({"learning_rate": 0.0}, "learning_rate > 0"),
     ],
 )
-def test_settings_out_of_range_are_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_settings_out_of_range_raise(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         PPOConfig(**settings)
 
 
-def test_worlds_that_the_convolutions_do_not_fit_into_are_refused() -> None:
+def test_worlds_too_small_for_the_convolutions_raise() -> None:
     with pytest.raises(ValueError, match="drl needs worlds of 5x5 or more, found 4x8"):
         PPOTrainer("drl", get("top-off"), SMALL, size=(4, 8))
     assert PPOTrainer("drl-fcn", get("top-off"), SMALL, size=(4, 8)).policy.size is None
 
 
 @pytest.mark.parametrize("method", ["drl", "drl-abs"])
-def test_a_policy_draws_its_actions_by_their_chances_or_takes_the_likeliest(method: str) -> None:
+def test_policy_draws_actions_by_probability_or_takes_the_likeliest(method: str) -> None:
     policy = PPOTrainer(method, get("maze"), SMALL).policy
     with torch.no_grad():
         policy.network.action_net.bias[:] = torch.tensor([2.0, 0.0, 0.0, 0.0, 1.0])
@@ -176,7 +176,7 @@ def test_a_policy_draws_its_actions_by_their_chances_or_takes_the_likeliest(meth
     assert (policy.act(seen) == 0).all()
 
 
-def test_a_memory_is_blank_when_worlds_begin() -> None:
+def test_memory_is_zero_when_worlds_begin() -> None:
     policy = PPOTrainer("drl-abs", get("maze"), SMALL).policy
     seen = np.ones((3, 5), np.uint8)
     policy.begin(3)
@@ -186,6 +186,6 @@ def test_a_memory_is_blank_when_worlds_begin() -> None:
     assert (policy.log_probabilities(seen) == first).all()
 
 
-def test_an_unknown_method_is_refused() -> None:
+def test_unknown_method_raises() -> None:
     with pytest.raises(ValueError, match=r"expected one of drl, drl-fcn, drl-abs, .*, found 'dqn'"):
         PPOTrainer("dqn", CORRIDOR, SMALL)

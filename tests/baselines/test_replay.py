@@ -1,4 +1,4 @@
-"""What is remembered in bits is what was seen in bytes."""
+"""The replay buffer of bits returns the same batches as one of bytes."""
 
 import numpy as np
 import pytest
@@ -10,11 +10,11 @@ from leaps.baselines.replay import BitReplay
 
 
 @pytest.mark.parametrize("shape", [(8, 8, 16), (5,)])
-def test_bits_are_remembered_as_bytes_are(shape: tuple[int, ...]) -> None:
+def test_batches_equal_those_of_the_byte_buffer(shape: tuple[int, ...]) -> None:
     seen, done = spaces.Box(0, 1, shape, np.uint8), spaces.Box(-2, 2, (5,), np.float32)
     buffers = [kind(24, seen, done, "cpu", n_envs=3) for kind in (ReplayBuffer, BitReplay)]
     rng = np.random.default_rng(0)
-    for _ in range(11):  # more than there is room for
+    for _ in range(11):  # more than the capacity
         step = (
             rng.integers(0, 2, (3, *shape), np.uint8),
             rng.integers(0, 2, (3, *shape), np.uint8),
@@ -43,7 +43,7 @@ def test_bits_are_remembered_as_bytes_are(shape: tuple[int, ...]) -> None:
         assert all(torch.equal(a, b) for a, b in zip(sample[:5], batch, strict=True))
 
 
-def test_what_was_put_aside_is_remembered() -> None:
+def test_restored_buffer_has_the_same_contents() -> None:
     seen, done = spaces.Box(0, 1, (9,), np.uint8), spaces.Box(-2, 2, (2,), np.float32)
     one, other = (BitReplay(6, seen, done, "cpu", n_envs=2) for _ in range(2))
     rng = np.random.default_rng(1)

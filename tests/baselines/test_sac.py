@@ -1,4 +1,4 @@
-"""Brisk updates are the library's updates."""
+"""`BriskSAC` makes the same updates as the library's SAC."""
 
 import copy
 from collections.abc import Callable
@@ -57,28 +57,29 @@ def weights(model: SAC) -> torch.Tensor:
 
 
 def learned(model: SAC, decisions: int) -> torch.Tensor:
-    # With some seeds (5 is one) a unit is on in one network and off in the other, within the last bit of 0.
+    # With some seeds, such as 5, an activation is so close to 0 that it is positive in only one network.
     set_random_seed(11, model.device.type == "cuda")
     model.learn(decisions, reset_num_timesteps=False)
     return weights(model)
 
 
 @pytest.mark.parametrize("observation", ["grid", "perceptions"])
-def test_what_is_learned_is_what_the_library_learns(observation: Observation) -> None:
-    theirs, ours = model(SAC, observation), model(BriskSAC, observation)
-    begin = weights(ours)
-    torch.testing.assert_close(begin, weights(theirs), rtol=0, atol=0)
+def test_updates_equal_the_librarys(observation: Observation) -> None:
+    library, brisk = model(SAC, observation), model(BriskSAC, observation)
+    begin = weights(brisk)
+    torch.testing.assert_close(begin, weights(library), rtol=0, atol=0)
     for _ in range(3):
-        expected, found = learned(theirs, 60), learned(ours, 60)
+        expected, found = learned(library, 60), learned(brisk, 60)
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)
     assert (found - begin).abs().max() > 1e-2
-    assert ours._n_updates == theirs._n_updates > 100
+    assert brisk._n_updates == library._n_updates > 100
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # the compiler's own
-def test_what_is_fused_is_what_the_library_learns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a GPU; here with all of the compiler but what writes for the machine. The fourth model in a process
-    is compiled as the first is.
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # raised inside the compiler
+def test_fused_updates_equal_the_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path for GPUs, on a CPU: the compiler runs except for its code generation.
+
+    The fourth model in a process is compiled in the same way as the first.
     """
     graphs: list[int] = []
 
@@ -93,11 +94,11 @@ def test_what_is_fused_is_what_the_library_learns(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr("leaps.baselines.networks.GridEncoder.forward", as_on_a_gpu)
         for _ in range(4):
             graphs.append(0)
-            ours = model(BriskSAC, "grid")
-            for optimizer in ours._optimizers:  # type: ignore[attr-defined]
+            brisk = model(BriskSAC, "grid")
+            for optimizer in brisk._optimizers:  # type: ignore[attr-defined]
                 optimizer.param_groups[0]["foreach"] = True  # as on a GPU
-            found.append(learned(ours, 60))
-    assert graphs == [7, 3, 3, 3]  # three optimizers each; the rest is common
+            found.append(learned(brisk, 60))
+    assert graphs == [7, 3, 3, 3]  # three optimizers each; the other graphs are shared
     monkeypatch.undo()
     torch.testing.assert_close(found[0], learned(model(SAC, "grid"), 60), rtol=1e-3, atol=1e-4)
     torch.testing.assert_close(found[3], found[0], rtol=0, atol=0)
@@ -107,13 +108,13 @@ def as_on_a_gpu(encoder: GridEncoder, grids: torch.Tensor) -> torch.Tensor:
     return encoder.layers[1:](by_product(grids, encoder.layers[0]))  # type: ignore[arg-type, no-any-return]
 
 
-def test_what_a_gpu_began_a_cpu_goes_on_with() -> None:
+def test_cpu_resumes_a_training_of_a_gpu() -> None:
     straight, other = (model(BriskSAC, "grid") for _ in range(2))
     learned(straight, 40)
-    for ours, theirs in zip(other._optimizers, straight._optimizers, strict=True):  # type: ignore[attr-defined]
-        kept = copy.deepcopy(theirs.state_dict())
-        kept["param_groups"][0] |= {"capturable": True, "foreach": True}  # as they are after _play
-        ours.load_state_dict(kept)
+    for target, source in zip(other._optimizers, straight._optimizers, strict=True):  # type: ignore[attr-defined]
+        kept = copy.deepcopy(source.state_dict())
+        kept["param_groups"][0] |= {"capturable": True, "foreach": True}  # the settings after _play
+        target.load_state_dict(kept)
     other.policy.load_state_dict(straight.policy.state_dict())
     other.log_ent_coef.data.copy_(straight.log_ent_coef.data)  # type: ignore[union-attr]
     other.forget_recording()  # type: ignore[attr-defined]
@@ -127,7 +128,7 @@ def test_what_a_gpu_began_a_cpu_goes_on_with() -> None:
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("observation", ["grid", "perceptions"])
-def test_what_is_played_on_a_gpu_is_what_is_done_there_step_by_step(
+def test_replayed_updates_equal_unrecorded_ones_on_a_gpu(
     observation: Observation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played = model(BriskSAC, observation, "cuda")

@@ -1,4 +1,4 @@
-"""Sequences laid side by side with one copy are those that the library lays."""
+"""The sequence buffer returns the same batches as the buffer of sb3-contrib."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ STEPS, WORLDS, UNITS = 12, 5, 3
 
 
 def filled(buffer: RecurrentRolloutBuffer, ending: float) -> RecurrentRolloutBuffer:
-    """Steps of which each ends its episode with this probability."""
+    """Fill a buffer with steps, each of which ends its episode with this probability."""
     rng = np.random.default_rng(3)
 
     def states() -> tuple[torch.Tensor, torch.Tensor]:
@@ -44,8 +44,8 @@ def tensors(sample: Any) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("ending", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("batch", [1, 7, 20, STEPS * WORLDS])
-def test_batches_are_the_library_s(ending: float, batch: int) -> None:
-    theirs = RecurrentRolloutBuffer(
+def test_batches_equal_the_library_buffers(ending: float, batch: int) -> None:
+    original = RecurrentRolloutBuffer(
         STEPS,
         spaces.Box(0, 1, (4,), np.uint8),
         spaces.Discrete(5),
@@ -55,12 +55,12 @@ def test_batches_are_the_library_s(ending: float, batch: int) -> None:
         gamma=0.8,
         n_envs=WORLDS,
     )
-    ours = SequenceBuffer.in_place_of(theirs)
-    for buffer in (theirs, ours):
+    replacement = SequenceBuffer.in_place_of(original)
+    for buffer in (original, replacement):
         filled(buffer, ending)
     for epoch in range(4):
         drawn = []
-        for buffer in (theirs, ours):
+        for buffer in (original, replacement):
             np.random.seed(epoch)
             drawn.append(list(buffer.get(batch)))
         assert len(drawn[0]) == len(drawn[1]) == -(-STEPS * WORLDS // batch)

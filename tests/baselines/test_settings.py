@@ -1,4 +1,4 @@
-"""Hyperparameters that are no numbers are refused, whichever they are."""
+"""NaN and infinite hyperparameters raise errors."""
 
 from dataclasses import fields
 from typing import Any
@@ -20,6 +20,6 @@ FLOATS = [
 
 @pytest.mark.parametrize(("kind", "name"), FLOATS)
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
-def test_what_is_no_finite_number_is_refused(kind: type[Any], name: str, value: float) -> None:
+def test_settings_that_are_not_finite_raise(kind: type[Any], name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} must be a finite number, found {value}"):
         kind(**{name: value})

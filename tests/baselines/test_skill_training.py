@@ -1,4 +1,4 @@
-"""The training of skills: sequences come back from their latents, and an interrupted one goes on the same."""
+"""Training of skills: latents reconstruct their sequences, and an interrupted training resumes exactly."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def one_thread() -> Any:
     torch.set_num_threads(threads)
 
 
-def test_sequences_come_back_from_their_latents() -> None:
+def test_sequences_are_reconstructed_from_their_latents() -> None:
     before, after = judge(fresh(LEARNING), REPEATED), judge(taught(), REPEATED)
     assert before["exact"] < 0.2
     assert after["exact"] > 0.75
@@ -43,7 +43,7 @@ def test_sequences_come_back_from_their_latents() -> None:
     assert after["reconstruction"] < before["reconstruction"] / 4
 
 
-def test_the_sequences_are_what_the_programs_did() -> None:
+def test_sequences_are_the_programs_actions() -> None:
     data = make_dataset(DataConfig(programs=40))
     sequences = action_sequences(data, "validation")
     numbers = data.split("validation")
@@ -56,7 +56,7 @@ def test_the_sequences_are_what_the_programs_did() -> None:
         assert (row[last - first :] == END).all()
 
 
-def test_an_epoch_takes_every_sequence_once_in_another_order() -> None:
+def test_epoch_has_every_sequence_once_in_a_new_order() -> None:
     trainer = SkillsTrainer(SMALL, REPEATED)
     first = trainer._epoch_batches()
     while trainer.epoch < 1:
@@ -68,11 +68,11 @@ def test_an_epoch_takes_every_sequence_once_in_another_order() -> None:
     assert np.concatenate(first).tolist() != np.concatenate(second).tolist()
 
 
-def test_the_same_seed_is_the_same_training() -> None:
+def test_same_seed_gives_the_same_training() -> None:
     found = []
     for seed in (1, 1, 2):
         trainer = SkillsTrainer(replace(SMALL, seed=seed), REPEATED)
-        torch.rand(7)  # whatever else uses torch's own numbers
+        torch.rand(7)  # other code may use torch's global random state
         trainer.step()
         torch.manual_seed(7)
         trainer.step()
@@ -81,7 +81,7 @@ def test_the_same_seed_is_the_same_training() -> None:
     assert not torch.equal(found[0], found[2])
 
 
-def test_every_update_draws_other_latents(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_update_draws_new_latents(monkeypatch: pytest.MonkeyPatch) -> None:
     trainer, noises, loss = SkillsTrainer(SMALL, REPEATED), [], Skills.loss
 
     def listened(skills: Skills, sequences: torch.Tensor, noise: torch.Tensor, *rest: Any) -> Any:
@@ -96,15 +96,15 @@ def test_every_update_draws_other_latents(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 class EnoughError(Exception):
-    """Someone has had enough."""
+    """Raised to interrupt a training."""
 
 
 @pytest.mark.parametrize("after", [1, 2, 3, 5])
-def test_an_interrupted_training_goes_on_the_same(
+def test_interrupted_training_resumes_with_the_same_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int
 ) -> None:
     monkeypatch.setattr(skill_training, "SAVE_EVERY", 0.0)
-    monkeypatch.setattr(skill_training, "TELL_EVERY", 1)
+    monkeypatch.setattr(skill_training, "REPORT_EVERY", 1)
     config = replace(SMALL, epochs=3)
 
     def give_up(progress: Progress) -> None:
@@ -114,14 +114,14 @@ def test_an_interrupted_training_goes_on_the_same(
     straight = train_skills(config, REPEATED, REPEATED, tmp_path / "a")
     with pytest.raises(EnoughError):
         train_skills(config, REPEATED, REPEATED, tmp_path / "b", listener=give_up)
-    told: list[Progress] = []
+    reports: list[Progress] = []
     assert not (tmp_path / "b" / SKILLS_FILE).exists()
-    assert train_skills(config, REPEATED, REPEATED, tmp_path / "b", listener=told.append) == straight
-    assert len(told) == 6 - after
+    assert train_skills(config, REPEATED, REPEATED, tmp_path / "b", listener=reports.append) == straight
+    assert len(reports) == 6 - after
     assert (tmp_path / "a" / SKILLS_FILE).read_bytes() == (tmp_path / "b" / SKILLS_FILE).read_bytes()
 
 
-def test_a_training_that_ran_out_of_time_goes_on_the_same(tmp_path: Path) -> None:
+def test_training_stopped_by_its_time_limit_resumes_with_the_same_results(tmp_path: Path) -> None:
     train_skills(SMALL, REPEATED, REPEATED, tmp_path / "a", seconds=0.0)
     assert read_about(tmp_path / "a" / SKILLS_FILE)["updates"] == 0
     found = train_skills(SMALL, REPEATED, REPEATED, tmp_path / "a")
@@ -129,27 +129,27 @@ def test_a_training_that_ran_out_of_time_goes_on_the_same(tmp_path: Path) -> Non
     assert (tmp_path / "a" / SKILLS_FILE).read_bytes() == (tmp_path / "b" / SKILLS_FILE).read_bytes()
 
 
-def test_a_training_tells_how_it_fares(tmp_path: Path) -> None:
-    told: list[Progress] = []
-    result = train_skills(SMALL, REPEATED, REPEATED[:, :3], tmp_path, listener=told.append)
-    assert [(progress.epoch, progress.update, progress.updates) for progress in told] == [
+def test_training_reports_its_progress(tmp_path: Path) -> None:
+    reports: list[Progress] = []
+    result = train_skills(SMALL, REPEATED, REPEATED[:, :3], tmp_path, listener=reports.append)
+    assert [(progress.epoch, progress.update, progress.updates) for progress in reports] == [
         (1, 2, 2),
         (2, 2, 2),
     ]
     for name, value in result.items():
-        assert told[-1].metrics[f"held_out_{name}"] == value
+        assert reports[-1].metrics[f"held_out_{name}"] == value
     assert set(result) == {"exact", "actions", "reconstruction", "kl"}
     assert read_about(tmp_path / SKILLS_FILE)["metrics"] == result
 
 
 def test_the_learning_rate_falls_in_the_last_quarter_and_beta_rises_in_the_first() -> None:
-    config = replace(SMALL, epochs=4, batch=21, learning_rate=0.01)  # an update an epoch
+    config = replace(SMALL, epochs=4, batch=21, learning_rate=0.01)  # one update per epoch
     trainer = SkillsTrainer(config, REPEATED)
     rates = []
     while not trainer.finished:
         trainer.step()
         rates.append(trainer.optimizer.param_groups[0]["lr"])
-    assert rates == [0.01, 0.01, 0.01, 0.01]  # of the last quarter, all is left when its only update begins
+    assert rates == [0.01, 0.01, 0.01, 0.01]  # the last quarter's only update begins with the full rate
     trainer = SkillsTrainer(replace(config, epochs=8), REPEATED)
     while not trainer.finished:
         trainer.step()
@@ -160,35 +160,35 @@ def test_the_learning_rate_falls_in_the_last_quarter_and_beta_rises_in_the_first
         trainer.step()
         return weights(trainer.skills)
 
-    assert torch.equal(moved(1.0, 0.25), moved(0.0, 0.0))  # beta is 0 at first …
-    assert not torch.equal(moved(1.0, 0.0), moved(0.0, 0.0))  # … unless it needn't warm up
+    assert torch.equal(moved(1.0, 0.25), moved(0.0, 0.0))  # beta starts at 0 …
+    assert not torch.equal(moved(1.0, 0.0), moved(0.0, 0.0))  # … unless there is no warm-up
 
 
 @pytest.mark.parametrize(
-    ("config", "sequences", "said"),
+    ("config", "sequences", "message"),
     [
         (replace(SMALL, beta=0.5), REPEATED, "beta=1.0, not 0.5"),
         (replace(SMALL, seed=4), REPEATED, "seed=3, not 4"),
         (SMALL, REPEATED[1:], "data='[0-9a-f]+', not '[0-9a-f]+'"),
     ],
 )
-def test_the_folder_of_another_training_is_refused(
-    tmp_path: Path, config: SkillsConfig, sequences: Actions, said: str
+def test_folder_of_another_training_raises(
+    tmp_path: Path, config: SkillsConfig, sequences: Actions, message: str
 ) -> None:
     train_skills(SMALL, REPEATED, REPEATED, tmp_path)
-    with pytest.raises(ValueError, match=f"is of a training with {said}; use another folder"):
+    with pytest.raises(ValueError, match=f"is of a training with {message}; use another folder"):
         train_skills(config, sequences, REPEATED, tmp_path)
 
 
-def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
+def test_damaged_checkpoint_raises(tmp_path: Path) -> None:
     train_skills(SMALL, REPEATED, REPEATED, tmp_path)
     file = tmp_path / CHECKPOINT_FILE
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(ValueError, match=r"damaged or of another version .*; remove it to begin anew"):
+    with pytest.raises(ValueError, match=r"damaged or of another version .*; remove it"):
         train_skills(SMALL, REPEATED, REPEATED, tmp_path)
 
 
-def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
+def test_checkpoint_of_another_version_raises(tmp_path: Path) -> None:
     train_skills(SMALL, REPEATED, REPEATED, tmp_path)
     file = tmp_path / CHECKPOINT_FILE
     saved = torch.load(file, weights_only=True)
@@ -198,26 +198,26 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sequences", "said"),
+    ("sequences", "message"),
     [
         (REPEATED.astype(np.int64), r"expected sequences \[n, t\] of uint8, found \[21, 4\] of int64"),
         (REPEATED[:0], r"found \[0, 4\]"),
         (REPEATED[0], r"found \[4\]"),
-        (REPEATED + np.uint8(1), "actions are 0 to 4, filled up with 5; found 6"),
-        (filled((0,) * 7, length=9), "max_length=4, but a sequence has 7 actions"),
+        (REPEATED + np.uint8(1), "expected actions from 0 to 4, padded with 5; found 6"),
+        (filled((0,) * 7, length=9), "expected sequences of at most max_length=4 actions, found 7"),
     ],
 )
-def test_what_are_no_sequences_is_refused(sequences: Actions, said: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_sequences_raise(sequences: Actions, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
         train_skills(SMALL, sequences, REPEATED, tmp_path)
 
 
-def test_no_held_out_sequences_are_refused(tmp_path: Path) -> None:
+def test_empty_held_out_sequences_raise(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected held-out sequences \[n, t\], found \[0, 4\]"):
         train_skills(SMALL, REPEATED, REPEATED[:0], tmp_path)
 
 
-def test_skills_can_be_trained_where_the_libraries_are_not_installed() -> None:
+def test_skill_training_does_not_import_the_rl_libraries() -> None:
     code = (
         "import sys, importlib.util\n"
         "for name in ('gymnasium', 'stable_baselines3', 'sb3_contrib'):\n"

@@ -1,4 +1,4 @@
-"""Skills: compiled code writes what the network writes, and files are read as they were written."""
+"""Skills: the compiled decoder equals the network, and loaded skills equal the saved ones."""
 
 import re
 from pathlib import Path
@@ -42,7 +42,7 @@ def one_thread() -> Any:
     torch.set_num_threads(threads)
 
 
-def test_random_latents_decode_to_what_was_seen() -> None:
+def test_random_latents_decode_to_training_sequences() -> None:
     found = SkillDecoder(taught())(latents(500, 4))
     seen = {row.tobytes() for row in REPEATED}
     known = [row.tobytes() for row in found if row.tobytes() in seen]
@@ -50,9 +50,9 @@ def test_random_latents_decode_to_what_was_seen() -> None:
     assert len(set(known)) > len(seen) / 2
 
 
-def test_the_loss_is_what_it_costs_to_say_a_sequence() -> None:
+def test_loss_is_the_negative_log_likelihood_and_the_divergence() -> None:
     skills = fresh(scale=2.0)
-    sequences = torch.from_numpy(REPEATED[[0, 3, 4, 9, 20]])  # nothing, some, and as long as can be
+    sequences = torch.from_numpy(REPEATED[[0, 3, 4, 9, 20]])  # empty, short, and of the maximum length
     noise = torch.from_numpy(latents(len(sequences), SMALL.latent))
     reconstruction, divergence = skills.loss(sequences, noise)
     costs, divergences = [], []
@@ -63,24 +63,22 @@ def test_the_loss_is_what_it_costs_to_say_a_sequence() -> None:
         posterior = torch.distributions.Normal(mean, (log_variance / 2).exp())
         prior = torch.distributions.Normal(torch.zeros(3), torch.ones(3))
         divergences.append(torch.distributions.kl_divergence(posterior, prior).sum())
-        said = [*actions, END][:LONGEST]
-        features = skills.decoder.features(mean + posterior.scale * drawn).relu().expand(len(said), -1)
-        before = skills.decoder.embedding(torch.tensor([END, *said[:-1]]))
+        tokens = [*actions, END][:LONGEST]
+        features = skills.decoder.features(mean + posterior.scale * drawn).relu().expand(len(tokens), -1)
+        before = skills.decoder.embedding(torch.tensor([END, *tokens[:-1]]))
         states, _ = skills.decoder.lstm(torch.cat([before, features], dim=1)[None])
-        chances = skills.decoder.output(states[0]).log_softmax(dim=1)
-        costs.append(-sum(chances[place, token] for place, token in enumerate(said)))
+        log_probs = skills.decoder.output(states[0]).log_softmax(dim=1)
+        costs.append(-sum(log_probs[index, token] for index, token in enumerate(tokens)))
     assert torch.allclose(reconstruction, torch.stack(costs).mean(), atol=1e-5)
     assert torch.allclose(divergence, torch.stack(divergences).mean(), atol=1e-5)
 
 
 @pytest.mark.parametrize(("hidden", "ending"), [(12, 2.0), (128, 0.0), (150, 0.0)])
 @pytest.mark.parametrize("shortest", [0, 1, 3])
-def test_the_compiled_decoder_writes_what_the_network_writes(
-    hidden: int, ending: float, shortest: int
-) -> None:
+def test_compiled_decoder_equals_the_network(hidden: int, ending: float, shortest: int) -> None:
     config = SkillsConfig(hidden=hidden, max_length=40)
     skills = fresh(config, seed=hidden, scale=6.0)
-    skills.decoder.output.bias.data[END] += ending  # so that some end soon, some late
+    skills.decoder.output.bias.data[END] += ending  # so that lengths vary
     points = 2 * latents(300, 10)
     found = SkillDecoder(skills)(points, shortest)
     expected = act_out(skills, points, shortest)
@@ -90,21 +88,21 @@ def test_the_compiled_decoder_writes_what_the_network_writes(
     assert lengths_of(found).min() >= shortest
 
 
-def test_the_compiled_decoder_writes_what_the_trained_network_writes() -> None:
+def test_compiled_decoder_equals_the_trained_network() -> None:
     points = latents(500, 4, seed=1)
     found = SkillDecoder(taught())(points)
     np.testing.assert_array_equal(found, act_out(taught(), points))
     assert len(np.unique(found, axis=0)) > 10
 
 
-def test_what_a_latent_decodes_to_does_not_depend_on_the_others() -> None:
+def test_decoding_does_not_depend_on_the_rest_of_the_batch() -> None:
     points, decode = latents(70, 4, seed=2), SkillDecoder(taught())
     alone = np.concatenate([decode(points[i : i + 1]) for i in range(len(points))])
     np.testing.assert_array_equal(decode(points), alone)
     assert decode(points[:0]).shape == (0, LONGEST)
 
 
-def test_after_the_end_comes_nothing_more() -> None:
+def test_only_end_tokens_follow_the_first_end() -> None:
     for skills in (taught(), fresh(scale=6.0, seed=5)):
         points = latents(300, skills.config.latent)
         for found in (SkillDecoder(skills)(points), act_out(skills, points)):
@@ -112,17 +110,17 @@ def test_after_the_end_comes_nothing_more() -> None:
             assert (found[ended] == END).all()
 
 
-def test_latents_of_another_size_are_refused() -> None:
-    with pytest.raises(ValueError, match=re.escape("latents should be [n, 4], found [2, 5]")):
+def test_latents_of_another_size_raise() -> None:
+    with pytest.raises(ValueError, match=re.escape("expected latents [n, 4], found [2, 5]")):
         SkillDecoder(taught())(latents(2, 5))
 
 
-def test_skills_are_read_as_they_were_written(tmp_path: Path) -> None:
-    save_skills(taught(), tmp_path / "a", {"said": 1})
+def test_loaded_skills_equal_the_saved_ones(tmp_path: Path) -> None:
+    save_skills(taught(), tmp_path / "a", {"note": 1})
     again = load_skills(tmp_path / "a")
     assert again.config == LEARNING
     assert torch.equal(weights(again), weights(taught()))
-    assert read_about(tmp_path / "a")["said"] == 1
+    assert read_about(tmp_path / "a")["note"] == 1
 
 
 def test_a_file_of_the_papers_size_is_small(tmp_path: Path) -> None:
@@ -130,7 +128,7 @@ def test_a_file_of_the_papers_size_is_small(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_size < 2.5e6
 
 
-def test_the_skills_that_come_with_the_package_are_many() -> None:
+def test_shipped_skills_are_diverse() -> None:
     about = read_about(SHIPPED)
     assert about["metrics"]["exact"] > 0.5
     skills = load_skills()
@@ -143,12 +141,12 @@ def test_the_skills_that_come_with_the_package_are_many() -> None:
     assert SHIPPED.stat().st_size < 2.5e6
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_raises_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no skills: .*none\.safetensors is missing"):
         load_skills(tmp_path / "none.safetensors")
 
 
-def test_damaged_files_are_refused(tmp_path: Path) -> None:
+def test_damaged_files_raise(tmp_path: Path) -> None:
     file = tmp_path / "a"
     save_skills(fresh(), file)
     whole, about = file.read_bytes(), read_about(file)
@@ -176,7 +174,7 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"latent": 0}, "latent must be at least 1, found 0"),
         ({"epochs": 0}, "epochs must be at least 1, found 0"),
@@ -189,6 +187,6 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
         ({"seed": -1}, "seed must be from 0"),
     ],
 )
-def test_settings_out_of_range_are_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_settings_out_of_range_raise(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         SkillsConfig(**settings)

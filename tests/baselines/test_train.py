@@ -1,4 +1,4 @@
-"""A training lives in its folder: interrupted, it goes on; what is there is whole; others are refused."""
+"""Trainings in folders: interrupted ones resume, files are complete, other configurations raise errors."""
 
 import json
 from dataclasses import replace
@@ -16,7 +16,7 @@ WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 
 
 class Counter:
-    """A training that learns nothing and remembers what it was asked."""
+    """A trainer that learns nothing and only counts its steps."""
 
     readable: ClassVar[dict[str, Any]] = {}
 
@@ -56,7 +56,7 @@ def always_save(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "SAVING_SHARE", float("inf"))
 
 
-def test_a_training_ends_with_its_return_on_worlds_that_programs_are_judged_on(tmp_path: Path) -> None:
+def test_result_is_the_return_on_the_worlds_for_judging_programs(tmp_path: Path) -> None:
     trainer = Counter()
     result = Training(CONFIG, trainer, tmp_path).run()
     assert trainer.steps == 1000
@@ -68,41 +68,39 @@ def test_a_training_ends_with_its_return_on_worlds_that_programs_are_judged_on(t
     assert (tmp_path / "learned").read_text() == str(expected)
 
 
-def test_a_number_of_worlds_to_judge_on_means_fresh_ones(tmp_path: Path) -> None:
+def test_given_number_of_worlds_means_fresh_worlds(tmp_path: Path) -> None:
     result = Training(replace(CONFIG, judged=30), Counter(), tmp_path).run()
     assert result["return"] == evaluate(WALK, "maze", episodes=30, seed=3 * 2**40 + 7).mean_return[0]
     assert result["judged"] == "30 fresh draws"
 
 
-def test_a_training_that_has_no_more_to_learn_ends_early(tmp_path: Path) -> None:
+def test_training_ends_early_when_the_trainer_is_done(tmp_path: Path) -> None:
     trainer = Counter()
     trainer.done_at = 300
     assert Training(CONFIG, trainer, tmp_path).run()["steps"] == 300
 
 
-def test_the_curve_has_the_mean_return_of_what_ended_since_the_last_point(tmp_path: Path) -> None:
-    told: list[Point] = []
-    Training(CONFIG, Counter(), tmp_path).run(told.append)
-    assert [(point.steps, point.mean_return) for point in told] == [
+def test_curve_has_the_mean_return_of_episodes_since_the_last_point(tmp_path: Path) -> None:
+    reports: list[Point] = []
+    Training(CONFIG, Counter(), tmp_path).run(reports.append)
+    assert [(point.steps, point.mean_return) for point in reports] == [
         (100, None), (200, 0.2), (300, None), (400, 0.4), (500, None),
         (600, 0.6), (700, None), (800, 0.8), (900, None), (1000, 1.0),
     ]  # fmt: skip
     lines = [json.loads(line) for line in (tmp_path / CURVE_FILE).read_text().splitlines()]
     assert [(line["steps"], line["mean_return"]) for line in lines] == [
-        (p.steps, p.mean_return) for p in told
+        (p.steps, p.mean_return) for p in reports
     ]
 
 
-def test_the_curve_of_a_long_training_stays_short(tmp_path: Path) -> None:
+def test_curve_of_a_long_training_is_short(tmp_path: Path) -> None:
     training = Training(BaselineConfig("counter", "maze", steps=100_000), Counter(), tmp_path)
     training.run()
     assert len(training.curve) == train.POINTS
 
 
 @pytest.mark.parametrize(("steps", "points"), [(1000, 5), (20_000, 100), (100_000, 100)])
-def test_the_compact_curve_has_a_hundred_points_at_most_and_the_last(
-    tmp_path: Path, steps: int, points: int
-) -> None:
+def test_compact_curve_has_at_most_100_points_with_the_last(tmp_path: Path, steps: int, points: int) -> None:
     training = Training(BaselineConfig("counter", "maze", steps=steps), Counter(), tmp_path)
     training.run()
     curve = training.compact_curve()
@@ -113,13 +111,13 @@ def test_the_compact_curve_has_a_hundred_points_at_most_and_the_last(
     assert curve == sorted(curve)
 
 
-def test_a_training_in_which_no_episode_ended_has_an_empty_compact_curve(tmp_path: Path) -> None:
+def test_training_without_an_ended_episode_has_an_empty_compact_curve(tmp_path: Path) -> None:
     training = Training(BaselineConfig("counter", "maze", steps=100), Counter(), tmp_path)
     training.run()
     assert training.compact_curve() == []
 
 
-def test_an_interrupted_training_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_interrupted_training_resumes_at_its_checkpoint(tmp_path: Path) -> None:
     first = Counter()
     first.fail_at = 500
     with pytest.raises(KeyboardInterrupt):
@@ -139,7 +137,7 @@ def test_an_interrupted_training_goes_on_where_it_was(tmp_path: Path) -> None:
     ]
 
 
-def test_checkpoints_that_take_long_are_rare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_checkpoints_are_written_rarely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train, "SAVING_SHARE", 0.1)
     now, saves = 0.0, []
 
@@ -157,39 +155,39 @@ def test_checkpoints_that_take_long_are_rare(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr("time.perf_counter", lambda: now)
     Training(BaselineConfig("counter", "maze", steps=10_000), Slow(), tmp_path).run()
-    # The first at once; then each waits for ten times as long as the last took, and the end is saved.
+    # The first comes at once. Each later one waits 10 times as long as the last one took. The end is saved.
     assert saves == [100, 3200, 6300, 9400, 10_000]
 
 
-def test_a_training_can_be_made_longer(tmp_path: Path) -> None:
+def test_training_can_be_extended(tmp_path: Path) -> None:
     Training(CONFIG, Counter(), tmp_path).run()
     longer = Training(BaselineConfig("counter", "maze", seed=7, steps=1500), Counter(), tmp_path)
     assert longer.resume()
     assert longer.run()["steps"] == 1500
 
 
-def test_a_training_that_is_made_longer_goes_on_with_its_curve(tmp_path: Path) -> None:
+def test_extended_training_continues_its_curve(tmp_path: Path) -> None:
     short, long = (BaselineConfig("counter", "maze", steps=steps) for steps in (20_000, 40_000))
     Training(short, Counter(), tmp_path).run()
-    told: list[Point] = []
+    reports: list[Point] = []
     longer = Training(long, Counter(), tmp_path)
     longer.resume()
-    longer.run(told.append)
-    assert len(told) == train.POINTS // 2
+    longer.run(reports.append)
+    assert len(reports) == train.POINTS // 2
     assert [point.steps for point in longer.curve] == sorted(point.steps for point in longer.curve)
     assert longer.curve[-1].steps == 40_000
 
 
-def test_a_training_can_not_be_made_shorter(tmp_path: Path) -> None:
+def test_shortened_training_raises(tmp_path: Path) -> None:
     Training(CONFIG, Counter(), tmp_path).run()
     with pytest.raises(
-        ValueError, match="a training of 1,000 steps, which can go on but not become shorter; found 500"
+        ValueError, match="a training of 1,000 steps, which can be extended but not shortened; found 500"
     ):
         Training(BaselineConfig("counter", "maze", seed=7, steps=500), Counter(), tmp_path).resume()
 
 
 @pytest.mark.parametrize(
-    ("config", "settings", "said"),
+    ("config", "settings", "message"),
     [
         (BaselineConfig("counter", "top-off", 7, 1000), SETTINGS, "task='maze', not 'top-off'"),
         (BaselineConfig("other", "maze", 7, 1000), SETTINGS, "method='counter', not 'other'"),
@@ -203,15 +201,15 @@ def test_a_training_can_not_be_made_shorter(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_the_folder_of_another_training_is_refused(
-    tmp_path: Path, config: BaselineConfig, settings: dict[str, Any], said: str
+def test_folder_of_another_training_raises(
+    tmp_path: Path, config: BaselineConfig, settings: dict[str, Any], message: str
 ) -> None:
     Training(CONFIG, Counter(SETTINGS), tmp_path).run()
-    with pytest.raises(ValueError, match=f"holds a training with {said}; use another folder"):
+    with pytest.raises(ValueError, match=f"holds a training with {message}; use another folder"):
         Training(config, Counter(settings), tmp_path).resume()
 
 
-def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
+def test_damaged_checkpoint_raises(tmp_path: Path) -> None:
     Training(CONFIG, Counter(), tmp_path).run()
     file = tmp_path / CHECKPOINT_FILE
     file.write_bytes(file.read_bytes()[:100])
@@ -219,7 +217,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
         Training(CONFIG, Counter(), tmp_path).resume()
 
 
-def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
+def test_checkpoint_of_another_version_raises(tmp_path: Path) -> None:
     Training(CONFIG, Counter(), tmp_path).run()
     saved = torch.load(tmp_path / CHECKPOINT_FILE, weights_only=True)
     torch.save({**saved, "version": "0.0.0"}, tmp_path / CHECKPOINT_FILE)
@@ -228,7 +226,7 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"steps": 0}, "steps must be at least 1, found 0"),
         ({"judged": 0}, "judged must be at least 1, found 0"),
@@ -236,6 +234,6 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path: Path) -> None:
         ({"seed": 2**31}, "seed"),
     ],
 )
-def test_nonsense_is_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_configurations_raise(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         BaselineConfig("counter", "maze", **settings)

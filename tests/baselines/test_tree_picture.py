@@ -1,4 +1,4 @@
-"""Pictures of trees: every box and word has its place, and none lies on another."""
+"""Pictures of trees: all boxes and labels fit, and none overlap."""
 
 import io
 from itertools import combinations
@@ -18,7 +18,7 @@ SMALL = Question(
 
 
 def full(depth: int = 0) -> Tree:
-    """A tree that asks everything: 32 leaves."""
+    """Build a complete tree that tests all perceptions, with 32 leaves."""
     if depth == len(LANGUAGE.perceptions):
         return Leaf("pickMarker")
     return Question("noMarkersPresent", full(depth + 1), full(depth + 1))
@@ -28,7 +28,7 @@ def chain(depth: int) -> Tree:
     return Leaf("move") if depth == 0 else Question("frontIsClear", Leaf("turnRight"), chain(depth - 1))
 
 
-def test_yes_is_above_no_and_a_question_is_between_its_answers() -> None:
+def test_yes_is_above_no_and_questions_are_centred() -> None:
     found = [(box.tree, box.column, box.row, box.parent, box.answer) for box in arrange(SMALL)]
     assert found == [
         (SMALL, 0, 0.75, None, ""),
@@ -42,7 +42,7 @@ def test_yes_is_above_no_and_a_question_is_between_its_answers() -> None:
 @pytest.mark.parametrize(
     "tree", [Leaf("move"), SMALL, full(), chain(5)], ids=["leaf", "small", "full", "chain"]
 )
-def test_nothing_overlaps_and_everything_is_in_the_picture(tree: Tree) -> None:
+def test_boxes_do_not_overlap_and_fit_into_the_picture(tree: Tree) -> None:
     figure = draw(tree, "VIPER on stair-climber, seed 0")
     canvas: Any = FigureCanvasAgg(figure)
     canvas.draw()
@@ -52,7 +52,7 @@ def test_nothing_overlaps_and_everything_is_in_the_picture(tree: Tree) -> None:
     boxes = [p.get_window_extent() for p in axes.patches if isinstance(p, FancyBboxPatch)]
     words = [text.get_window_extent() for text in axes.texts]
     inside = [any(_holds(box, word) for box in boxes) for word in words]
-    assert sum(inside) == len(boxes)  # each box has its word, and room for it
+    assert sum(inside) == len(boxes)  # each box contains its label
     apart = boxes + [word for word, is_inside in zip(words, inside, strict=True) if not is_inside]
     assert not any(one.overlaps(other) for one, other in combinations(apart, 2))
     assert all(_holds(figure.bbox, extent) for extent in apart)
@@ -65,7 +65,7 @@ def _holds(outer: Any, inner: Any) -> bool:
 
 
 @pytest.mark.parametrize("tree", [SMALL, full(), chain(5)], ids=["small", "full", "chain"])
-def test_lines_join_questions_to_their_answers_and_pass_no_box(tree: Tree) -> None:
+def test_lines_join_questions_to_answers_without_crossing_boxes(tree: Tree) -> None:
     from matplotlib.patches import FancyBboxPatch, PathPatch
 
     patches = draw(tree).axes[0].patches
@@ -73,7 +73,9 @@ def test_lines_join_questions_to_their_answers_and_pass_no_box(tree: Tree) -> No
     ways = [np.asarray(p.get_path().vertices) for p in patches if type(p) is PathPatch]
     arranged = arrange(tree)
     joined = [
-        (boxes[box.parent], mine) for box, mine in zip(arranged, boxes, strict=True) if box.parent is not None
+        (boxes[box.parent], drawn)
+        for box, drawn in zip(arranged, boxes, strict=True)
+        if box.parent is not None
     ]
     assert len(ways) == len(joined)
     for way, (before, after) in zip(ways, joined, strict=True):
@@ -83,7 +85,7 @@ def test_lines_join_questions_to_their_answers_and_pass_no_box(tree: Tree) -> No
         assert (way[:, 0] <= after.x0 + 1e-9).all()
 
 
-def test_a_picture_names_perceptions_actions_and_answers() -> None:
+def test_picture_shows_perceptions_actions_and_answers() -> None:
     words = [text.get_text() for text in draw(SMALL, "a title").axes[0].texts]
     expected = [
         "a title",
@@ -100,12 +102,12 @@ def test_a_picture_names_perceptions_actions_and_answers() -> None:
     assert words == expected
 
 
-def test_every_action_has_a_colour_of_its_own() -> None:
+def test_actions_have_different_colours() -> None:
     assert set(COLOURS) == set(LANGUAGE.actions)
     assert len(set(COLOURS.values())) == len(COLOURS)
 
 
-def test_the_same_tree_is_the_same_picture_and_leaves_no_figure_open() -> None:
+def test_same_tree_gives_the_same_picture_and_no_figure_stays_open() -> None:
     import matplotlib.pyplot as plt
 
     before = plt.get_fignums()

@@ -1,4 +1,4 @@
-"""The worlds as stable-baselines3 wants them: the same as everyone else's."""
+"""The vector environment of stable-baselines3 equals that of Gymnasium."""
 
 from typing import Any
 
@@ -21,21 +21,21 @@ def stepped(env: KarelVecEnv, steps: int, seed: int = 0) -> list[tuple[Any, ...]
 
 @pytest.mark.parametrize("observation", ["grid", "perceptions"])
 @pytest.mark.parametrize("name", TASKS)
-def test_it_steps_as_gymnasiums_vector_environment_does(name: str, observation: Observation) -> None:
-    theirs = KarelVectorEnv(name, 6, observation, autoreset_mode="same-step")
-    ours = KarelVecEnv(get(name), 6, observation)
-    expected, _ = theirs.reset(seed=3)
-    ours.simulation.streams[:] = 0
-    ours.reset()
-    for index in range(6):  # the same streams from the same worlds on
-        ours.simulation.streams[index] = theirs.simulation.streams[index]
-    ours.simulation.place(theirs.simulation.worlds)
-    np.testing.assert_array_equal(ours.observe(), expected)
+def test_steps_equal_those_of_the_gymnasium_environment(name: str, observation: Observation) -> None:
+    reference = KarelVectorEnv(name, 6, observation, autoreset_mode="same-step")
+    env = KarelVecEnv(get(name), 6, observation)
+    expected, _ = reference.reset(seed=3)
+    env.simulation.streams[:] = 0
+    env.reset()
+    for index in range(6):  # copy the random streams, then the worlds
+        env.simulation.streams[index] = reference.simulation.streams[index]
+    env.simulation.place(reference.simulation.worlds)
+    np.testing.assert_array_equal(env.observe(), expected)
     rng = np.random.default_rng(1)
     for _ in range(700):
         actions = rng.integers(0, 5, 6)
-        expected, rewards, terminated, truncated, info = theirs.step(actions)
-        found, found_rewards, ended, infos = ours.step(actions)
+        expected, rewards, terminated, truncated, info = reference.step(actions)
+        found, found_rewards, ended, infos = env.step(actions)
         np.testing.assert_array_equal(found, expected)
         np.testing.assert_allclose(found_rewards, rewards)
         np.testing.assert_array_equal(ended, terminated | truncated)
@@ -44,7 +44,7 @@ def test_it_steps_as_gymnasiums_vector_environment_does(name: str, observation: 
             assert infos[index]["TimeLimit.truncated"] == truncated[index]
 
 
-def test_the_returns_of_episodes_are_kept_until_they_are_taken() -> None:
+def test_returns_of_episodes_are_kept_until_the_caller_empties_them() -> None:
     env = KarelVecEnv(CORRIDOR, 4)
     env.reset()
     for _ in range(3 * LENGTH):
@@ -53,36 +53,36 @@ def test_the_returns_of_episodes_are_kept_until_they_are_taken() -> None:
     assert set(env.episodes) == {1.0}
 
 
-def test_the_same_seed_is_the_same_course_and_another_is_another() -> None:
+def test_equal_seeds_give_equal_episodes_and_others_differ() -> None:
     courses = []
     for seed in (5, 5, 6):
         env = KarelVecEnv(get("maze"), 3, seed=seed)
         env.reset()
         courses.append(stepped(env, 40))
     for one, same in zip(courses[0], courses[1], strict=True):
-        for ours, theirs in zip(one, same, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+        for left, right in zip(one, same, strict=True):
+            np.testing.assert_array_equal(left, right)
     assert any((one[0] != other[0]).any() for one, other in zip(courses[0], courses[2], strict=True))
 
 
 @pytest.mark.parametrize("name", ["maze", "snake"])
-def test_worlds_that_were_put_aside_go_on_the_same(name: str) -> None:
+def test_restored_worlds_continue_the_same(name: str) -> None:
     env, other = KarelVecEnv(get(name), 5, seed=1), KarelVecEnv(get(name), 5, seed=2)
     env.reset()
     other.reset()
     stepped(env, 100)
     other.restore({key: array.copy() for key, array in env.state().items()})
     env.episodes = []
-    for ours, theirs in zip(stepped(env, 900, 7), stepped(other, 900, 7), strict=True):
-        for one, same in zip(ours, theirs, strict=True):
+    for found, expected in zip(stepped(other, 900, 7), stepped(env, 900, 7), strict=True):
+        for one, same in zip(found, expected, strict=True):
             np.testing.assert_array_equal(one, same)
     assert env.episodes == other.episodes
 
 
-def test_what_a_world_of_its_own_would_be_asked_is_refused() -> None:
+def test_calls_for_a_single_environment_raise() -> None:
     env = KarelVecEnv(CORRIDOR, 2)
-    with pytest.raises(AttributeError, match="share all their settings"):
+    with pytest.raises(AttributeError, match="all worlds share their settings"):
         env.set_attr("horizon", 3)
-    with pytest.raises(AttributeError, match="no objects of their own"):
+    with pytest.raises(AttributeError, match="not separate environments"):
         env.env_method("render")
     assert env.env_is_wrapped(object) == [False, False]

@@ -1,4 +1,4 @@
-"""VIPER: trees that do what a teacher says, where they themselves get to; and what is kept of them."""
+"""VIPER: trees imitate a teacher in the states that they reach; trees are simplified, drawn and saved."""
 
 import io
 from itertools import pairwise
@@ -47,7 +47,7 @@ SMALL = VIPERConfig(iterations=4, worlds=8, validation=20)
 
 
 class Scripted:
-    """A teacher that is sure of its actions: a function of what it sees gives them."""
+    """A teacher with a fixed action for each observation, chosen with high confidence."""
 
     def __init__(self, observation: Observation = "perceptions", sureness: float = 50.0) -> None:
         self.observation, self.sureness = observation, sureness
@@ -59,7 +59,7 @@ class Scripted:
         self.begun.append(count)
 
     def choose(self, observations: Arrays) -> NDArray[np.int64]:
-        """Walk, and turn left at walls."""
+        """Move, and turn left at walls."""
         return np.where(observations[:, FRONT], MOVE, TURN_LEFT)
 
     def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
@@ -69,7 +69,7 @@ class Scripted:
 
 
 class SeesTheGrid(Scripted):
-    """Goes East in the corridor, by Karel's heading on the grid."""
+    """A teacher that walks east in the corridor, given Karel's heading on the grid."""
 
     def __init__(self) -> None:
         super().__init__("grid")
@@ -97,18 +97,18 @@ def random_counts(seed: int) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 12])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_tree_does_what_scikit_learn_would_fitted_to_all_states_one_by_one(seed: int, depth: int) -> None:
+def test_tree_equals_scikit_learns_fitted_to_a_list_of_states(seed: int, depth: int) -> None:
     counts = random_counts(seed)
-    perceived, actions = (np.repeat(places, counts[counts > 0]) for places in np.nonzero(counts))
-    theirs: Any = DecisionTreeClassifier(max_depth=depth, random_state=seed)
-    theirs.fit(PERCEIVED[perceived], actions)
-    mine = fit_tree(counts, depth, seed)
-    assert mine.act(PERCEIVED).tolist() == theirs.predict(PERCEIVED).tolist()
-    assert mine.feature.tolist() == theirs.tree_.feature.tolist()
-    assert len(set(mine.choices.tolist())) > 1
+    perceived, actions = (np.repeat(indices, counts[counts > 0]) for indices in np.nonzero(counts))
+    expected: Any = DecisionTreeClassifier(max_depth=depth, random_state=seed)
+    expected.fit(PERCEIVED[perceived], actions)
+    found = fit_tree(counts, depth, seed)
+    assert found.act(PERCEIVED).tolist() == expected.predict(PERCEIVED).tolist()
+    assert found.feature.tolist() == expected.tree_.feature.tolist()
+    assert len(set(found.choices.tolist())) > 1
 
 
-def test_actions_that_the_teacher_never_chose_do_not_shift_the_others() -> None:
+def test_unused_actions_do_not_shift_the_labels() -> None:
     counts = np.zeros((32, 5), np.int64)
     counts[PERCEIVED[:, FRONT] == 1, PUT_MARKER] = 1
     counts[PERCEIVED[:, FRONT] == 0, TURN_LEFT] = 1
@@ -116,8 +116,8 @@ def test_actions_that_the_teacher_never_chose_do_not_shift_the_others() -> None:
     assert found.tolist() == np.where(PERCEIVED[:, FRONT], PUT_MARKER, TURN_LEFT).tolist()
 
 
-def test_a_tree_acts_in_worlds_of_any_size_as_the_same_program_does() -> None:
-    """Gather what lies along the walls."""
+def test_tree_equals_the_same_program_in_worlds_of_any_size() -> None:
+    """The tree and the program pick up the markers along the walls."""
     gatherer = tree(
         ([MARKERS, FRONT, -2, -2, -2], [0.5, 0.5, 0, 0, 0], [1, 2, -1, -1, -1], [4, 3, -1, -1, -1],
          [0, 0, TURN_LEFT, MOVE, PICK_MARKER])
@@ -134,38 +134,38 @@ def test_a_tree_acts_in_worlds_of_any_size_as_the_same_program_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arrays", "said"),
+    ("arrays", "message"),
     [
         (([], [], [], [], []), "five arrays of one number per node"),
         (([0], [0.5, 0.5], [-1], [-1], [0]), "five arrays of one number per node"),
         (([0, 0], [0.5, 0], [1, -1], [-1, -1], [0, 0]), "two children or none"),
         (([0, 0], [0.5, 0], [0, -1], [1, -1], [0, 0]), "children must come after their parents"),
-        (([0, 0], [0.5, 0], [1, -1], [2, -1], [0, 0]), "children must come after their parents and before 2"),
+        (([0, 0], [0.5, 0], [1, -1], [2, -1], [0, 0]), "parents and be below 2, found 2 for node 0"),
         (([5, 0, 0], [0.5, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0]), "perceptions must be from 0 to 4"),
         (([0], [0], [-1], [-1], [5]), "actions must be from 0 to 4"),
-        (([0, 0, 0], [np.nan, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0]), "thresholds must be numbers"),
+        (([0, 0, 0], [np.nan, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0]), "thresholds must be finite"),
     ],
 )
-def test_arrays_that_are_no_tree_are_refused(arrays: tuple[list[Any], ...], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_invalid_tree_arrays_raise(arrays: tuple[list[Any], ...], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         tree(arrays)
 
 
-def test_a_tree_refuses_what_are_no_perceptions() -> None:
+def test_observations_other_than_perceptions_raise() -> None:
     with pytest.raises(ValueError, match=r"expected perceptions \[worlds, 5\], found \(3, 8, 8, 16\)"):
         always(MOVE).act(np.zeros((3, 8, 8, 16), np.uint8))
 
 
-# What a person reads
+# Trees as text and pictures
 
 
-def test_what_karel_can_perceive_is_what_the_world_says() -> None:
+def test_possible_perceptions_match_the_physics() -> None:
     assert sorted(map(tuple, PERCEIVED[POSSIBLE].tolist())) == sorted(
         map(tuple, TRUTH.T.astype(int).tolist())
     )
 
 
-def test_a_tree_is_written_as_questions_with_names() -> None:
+def test_tree_text_has_named_questions() -> None:
     counts = np.zeros((32, 5), np.int64)
     counts[POSSIBLE, np.where(PERCEIVED[POSSIBLE, FRONT], MOVE, TURN_LEFT)] = 5
     counts[PERCEIVED[:, LEFT] == 1] = 0
@@ -175,8 +175,8 @@ def test_a_tree_is_written_as_questions_with_names() -> None:
     )
 
 
-def test_branches_that_agree_are_merged() -> None:
-    """Whether there is a wall to the left changes nothing."""
+def test_equal_branches_are_merged() -> None:
+    """A wall to the left makes no difference."""
     found = tree(
         ([FRONT, -2, LEFT, -2, -2], [0.5, 0, 0.5, 0, 0], [1, -1, 3, -1, -1], [2, -1, 4, -1, -1],
          [0, TURN_RIGHT, 0, MOVE, MOVE])
@@ -184,8 +184,8 @@ def test_branches_that_agree_are_merged() -> None:
     assert as_text(found) == "if frontIsClear:\n    move\nelse:\n    turnRight"
 
 
-def test_branches_that_can_not_be_reached_are_left_out() -> None:
-    """A second question whose answer the first has told: where there are markers there aren't none."""
+def test_unreachable_branches_are_left_out() -> None:
+    """The first question implies the second one's answer: markersPresent excludes noMarkersPresent."""
     found = tree(
         ([MARKERS, -2, NO_MARKERS, -2, -2], [0.5, 0, 0.5, 0, 0], [1, -1, 3, -1, -1], [2, -1, 4, -1, -1],
          [0, MOVE, 0, PICK_MARKER, TURN_LEFT])
@@ -199,32 +199,32 @@ def test_branches_that_can_not_be_reached_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_is_read_does_what_the_tree_does(seed: int) -> None:
+def test_simplified_tree_acts_the_same(seed: int) -> None:
     policy = fit_tree(random_counts(seed), 12, seed)
     for perceived in PERCEIVED[POSSIBLE]:
-        here = read_tree(policy)
-        asked = []
-        while isinstance(here, Question):
-            asked.append(here.perception)
-            here = here.yes if perceived[LANGUAGE.perceptions.index(here.perception)] else here.no
-        assert here == Leaf(LANGUAGE.actions[policy.act(perceived[None])[0]])
-        assert len(asked) <= 4  # nothing is asked twice, nor in two ways
-        assert not {"markersPresent", "noMarkersPresent"} <= set(asked)
+        node = read_tree(policy)
+        tested = []
+        while isinstance(node, Question):
+            tested.append(node.perception)
+            node = node.yes if perceived[LANGUAGE.perceptions.index(node.perception)] else node.no
+        assert node == Leaf(LANGUAGE.actions[policy.act(perceived[None])[0]])
+        assert len(tested) <= 4  # no perception is tested twice or together with its negation
+        assert not {"markersPresent", "noMarkersPresent"} <= set(tested)
 
 
-def test_a_tree_is_drawn_as_png_only(tmp_path: Path) -> None:
+def test_tree_picture_must_be_png(tmp_path: Path) -> None:
     draw_tree(always(MOVE), tmp_path / "new" / "tree.png")
     with Image.open(tmp_path / "new" / "tree.png") as picture:
         assert picture.format == "PNG"
-    with pytest.raises(ValueError, match=r"drawn as \.png, found '.*tree\.gif'"):
+    with pytest.raises(ValueError, match=r"expected a \.png file .*, found '.*tree\.gif'"):
         draw_tree(always(MOVE), tmp_path / "tree.gif")
 
 
 # Samples
 
 
-def test_reweighting_draws_by_weight_and_else_by_number() -> None:
-    """Three kinds of states: many light ones, few heavy ones, and ones that weigh nothing."""
+def test_samples_are_drawn_by_weight_or_uniformly() -> None:
+    """Three kinds of states: many of low weight, few of high weight, and some of weight 0."""
     counts = np.zeros((32, 5), np.int64)
     counts[1, 0], counts[2, 1], counts[3, 2] = 90_000, 10_000, 100_000
     weights = np.zeros((32, 5))
@@ -239,7 +239,7 @@ def test_reweighting_draws_by_weight_and_else_by_number() -> None:
     assert even[2, 1] / 20_000 == pytest.approx(0.05, abs=0.01)
 
 
-def test_no_more_samples_are_drawn_than_there_are() -> None:
+def test_number_of_samples_is_at_most_the_number_of_states() -> None:
     counts = random_counts(0)
     rng = np.random.default_rng(0)
     assert (draw_samples(counts, None, 10**6, rng) == counts).all()
@@ -247,14 +247,14 @@ def test_no_more_samples_are_drawn_than_there_are() -> None:
     assert (draw_samples(counts, None, 100, rng) <= counts).all()
 
 
-def test_a_teacher_to_whom_nothing_matters_is_heard_evenly() -> None:
+def test_zero_weights_draw_uniformly() -> None:
     counts = random_counts(1)
     assert (draw_samples(counts, np.zeros((32, 5)), 10**6, np.random.default_rng(0)) == counts).all()
 
 
 @pytest.mark.parametrize(("reweight", "expected"), [(True, PUT_MARKER), (False, MOVE)])
-def test_a_state_that_matters_outweighs_many_that_do_not(reweight: bool, expected: int) -> None:
-    """A teacher that likes to walk, and sets great store by a marker in the corridor's last cell."""
+def test_reweighting_favours_states_where_the_action_matters(reweight: bool, expected: int) -> None:
+    """The teacher mildly prefers to move, and strongly to put a marker into the corridor's last cell."""
 
     class Picky(Scripted):
         def __init__(self) -> None:
@@ -282,7 +282,7 @@ def test_a_state_that_matters_outweighs_many_that_do_not(reweight: bool, expecte
 
 
 @pytest.mark.parametrize("teacher", [Scripted(), SeesTheGrid()], ids=["perceptions", "grid"])
-def test_a_tree_learns_to_walk_a_corridor(teacher: Scripted) -> None:
+def test_tree_learns_to_walk_a_corridor(teacher: Scripted) -> None:
     trainer = VIPERTrainer(CORRIDOR, teacher, SMALL)
     while not trainer.done:
         trainer.step()
@@ -290,8 +290,8 @@ def test_a_tree_learns_to_walk_a_corridor(teacher: Scripted) -> None:
     assert trainer.best_return > 0.9
 
 
-def test_the_teacher_acts_at_first_and_the_tree_from_then_on() -> None:
-    """A tree that only turns gets to see walls that the teacher never faces, and hears what to do there."""
+def test_teacher_acts_in_the_first_iteration_and_the_tree_afterwards() -> None:
+    """A tree that only turns reaches walls that the teacher never faces, and gets its labels there."""
     trainer = VIPERTrainer(CORRIDOR, SeesTheGrid(), SMALL)
     walls = np.flatnonzero(PERCEIVED[:, FRONT] == 0)
     assert trainer.step() == [1.0] * 8
@@ -299,16 +299,16 @@ def test_the_teacher_acts_at_first_and_the_tree_from_then_on() -> None:
     assert trainer.counts[:, TURN_RIGHT].sum() == 0
     before, steps = trainer.counts.copy(), trainer.steps
     trainer.tree = always(TURN_LEFT)
-    assert trainer.step() == [0.0] * 8  # nobody arrived
-    told = trainer.counts - before
-    assert told.sum() == 8 * SMALL.length <= trainer.steps - steps
-    assert told[walls, TURN_RIGHT].sum() == told[walls].sum() > told.sum() // 3
-    assert told[:, TURN_LEFT].sum() == 0  # what the teacher says, not what the tree did
-    assert told[:, MOVE].sum() == pytest.approx(told.sum() / 4, rel=0.1)  # facing East
+    assert trainer.step() == [0.0] * 8  # no episode reaches the goal
+    labels = trainer.counts - before
+    assert labels.sum() == 8 * SMALL.length <= trainer.steps - steps
+    assert labels[walls, TURN_RIGHT].sum() == labels[walls].sum() > labels.sum() // 3
+    assert labels[:, TURN_LEFT].sum() == 0  # the teacher's labels, not the tree's actions
+    assert labels[:, MOVE].sum() == pytest.approx(labels.sum() / 4, rel=0.1)  # facing east
 
 
-def test_only_worlds_whose_episode_goes_on_are_learned_from() -> None:
-    """Every state of the corridor is one step of a walk of 2 to 5."""
+def test_only_states_of_active_episodes_are_collected() -> None:
+    """A walk through the corridor takes 2 to 5 steps, each in another state."""
     teacher = Scripted()
     trainer = VIPERTrainer(CORRIDOR, teacher, VIPERConfig(worlds=200, iterations=1, validation=1))
     worlds = CORRIDOR.worlds(200, VIPER_SEEDS)
@@ -320,9 +320,9 @@ def test_only_worlds_whose_episode_goes_on_are_learned_from() -> None:
     assert teacher.begun == [200]
 
 
-def test_the_best_tree_is_the_answer_not_the_last() -> None:
+def test_policy_is_the_best_tree_not_the_last() -> None:
     class Forgetful(Scripted):
-        """From its second lesson on it only turns."""
+        """A teacher that only turns from the second iteration on."""
 
         def choose(self, observations: Arrays) -> NDArray[np.int64]:
             known = super().choose(observations)
@@ -338,34 +338,34 @@ def test_the_best_tree_is_the_answer_not_the_last() -> None:
     assert trainer.best_return == 1.0
 
 
-def test_worlds_are_always_fresh_and_those_of_the_choice_are_others_than_those_of_the_judgement(
+def test_training_validation_and_judging_worlds_are_different(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[tuple[int, int, int]] = []
+    calls: list[tuple[int, int, int]] = []
     original = KarelTask.worlds
 
     def worlds(self: KarelTask, count: int, seed: int, *args: Any, first: int = 0) -> Any:
-        asked.append((count, seed, first))
+        calls.append((count, seed, first))
         return original(self, count, seed, *args, first=first)
 
     monkeypatch.setattr(KarelTask, "worlds", worlds)
     trainer = VIPERTrainer(CORRIDOR, Scripted(), SMALL, seed=7)
-    asked.clear()
+    calls.clear()
     while not trainer.done:
         trainer.step()
-    gathered = [(seed, first) for count, seed, first in asked if count == SMALL.worlds]
-    chosen = {(seed, first) for count, seed, first in asked if count == SMALL.validation}
+    gathered = [(seed, first) for count, seed, first in calls if count == SMALL.worlds]
+    chosen = {(seed, first) for count, seed, first in calls if count == SMALL.validation}
     assert len(gathered) == 4
     assert all(b[1] - a[1] == SMALL.worlds for a, b in pairwise(gathered))
     assert len(chosen) == 1
     seeds = {seed for seed, _ in gathered} | {seed for seed, _ in chosen}
     assert len(seeds) == 2
-    # Trainings have the seeds below 2^31, searches those from 2^40 and 2·2^40, the judgement 3·2^40.
+    # Trainings use seeds below 2^31, searches seeds from 2^40 and 2·2^40, and judging seeds from 3·2^40.
     assert min(seeds) >= UNSEEN_SEEDS + 2**40
 
 
 def neural(seed: int = 3) -> VIPERTrainer:
-    """A training with a network that was not trained, so that nothing is certain."""
+    """Create a training with an untrained network as the teacher, so that no action is certain."""
     teacher = PPOTrainer("drl-fcn", get("harvester"), PPOConfig(worlds=1, hidden=8), seed=1).policy
     config = VIPERConfig(samples=100, iterations=6, worlds=3, validation=3)
     return VIPERTrainer(get("harvester"), teacher, config, seed, size=(4, 5))
@@ -382,7 +382,7 @@ def whole_state(trainer: VIPERTrainer) -> bytes:
 
 
 @pytest.mark.parametrize("iterations", [0, 1, 3])
-def test_a_training_that_was_put_aside_goes_on_the_same(iterations: int) -> None:
+def test_resumed_training_gives_the_same_results(iterations: int) -> None:
     straight, other = neural(), neural()
     for _ in range(iterations):
         straight.step()
@@ -397,7 +397,7 @@ def test_a_training_that_was_put_aside_goes_on_the_same(iterations: int) -> None
     assert whole_state(straight) == whole_state(other) != frozen
 
 
-def test_a_state_does_not_change_when_the_training_goes_on() -> None:
+def test_state_does_not_change_during_further_training() -> None:
     trainer = neural()
     trainer.step()
     kept = trainer.state()
@@ -409,11 +409,11 @@ def test_a_state_does_not_change_when_the_training_goes_on() -> None:
     assert torch.equal(kept["counts"], counts)
 
 
-def test_the_same_seed_is_the_same_training() -> None:
+def test_same_seed_gives_the_same_training() -> None:
     found = []
     for seed in (3, 3, 4):
         trainer = neural(seed)
-        np.random.rand(5)  # whatever else uses numpy's own numbers
+        np.random.rand(5)  # other code may use numpy's global random state
         trainer.step()
         trainer.step()
         found.append(whole_state(trainer))
@@ -421,8 +421,8 @@ def test_the_same_seed_is_the_same_training() -> None:
 
 
 @pytest.mark.parametrize("method", ["drl", "drl-abs"])
-def test_neural_teachers_are_imitated(method: str) -> None:
-    """Also one with a memory, whose say depends on what it has seen."""
+def test_tree_imitates_neural_teachers(method: str) -> None:
+    """One of the teachers is recurrent, so its labels depend on earlier observations."""
     teacher = PPOTrainer(method, CORRIDOR, PPOConfig(worlds=1, hidden=8, memory=8)).policy
     config = VIPERConfig(worlds=4, iterations=2, validation=4, reweight=False)
     trainer = VIPERTrainer(CORRIDOR, teacher, config)
@@ -432,7 +432,7 @@ def test_neural_teachers_are_imitated(method: str) -> None:
     assert trainer.counts[np.arange(32), trainer.tree.choices].sum() == trainer.counts.max(axis=1).sum()
 
 
-def test_a_teacher_that_is_in_two_minds_says_now_this_now_that() -> None:
+def test_labels_are_drawn_by_the_teachers_probabilities() -> None:
     class Wavering(Scripted):
         def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
             chances = np.array([[0.6, 0.1, 0.3, 1e-9, 1e-9]])
@@ -440,11 +440,11 @@ def test_a_teacher_that_is_in_two_minds_says_now_this_now_that() -> None:
 
     trainer = VIPERTrainer(CORRIDOR, Wavering(), VIPERConfig(worlds=500, iterations=1, validation=1))
     trainer.step()
-    said = trainer.counts.sum(axis=0) / trainer.counts.sum()
-    assert said == pytest.approx([0.6, 0.1, 0.3, 0, 0], abs=0.03)
+    fractions = trainer.counts.sum(axis=0) / trainer.counts.sum()
+    assert fractions == pytest.approx([0.6, 0.1, 0.3, 0, 0], abs=0.03)
 
 
-def test_after_the_last_iteration_nothing_happens() -> None:
+def test_step_after_the_last_iteration_does_nothing() -> None:
     trainer = VIPERTrainer(CORRIDOR, Scripted(), SMALL)
     for _ in range(4):
         assert not trainer.done
@@ -455,7 +455,7 @@ def test_after_the_last_iteration_nothing_happens() -> None:
     assert whole_state(trainer) == before
 
 
-def test_trees_that_do_the_same_are_tried_once() -> None:
+def test_trees_with_the_same_behaviour_are_validated_once() -> None:
     trainer = VIPERTrainer(CORRIDOR, Scripted(), VIPERConfig(worlds=1, iterations=5, validation=1000))
     trainer.step()
     first = trainer.steps
@@ -463,7 +463,7 @@ def test_trees_that_do_the_same_are_tried_once() -> None:
     assert 0 < trainer.steps - first < 10  # one short walk
 
 
-def test_a_training_ends_when_its_steps_are_used_up(tmp_path: Path) -> None:
+def test_training_ends_when_its_steps_are_used_up(tmp_path: Path) -> None:
     trainer: Trainer = VIPERTrainer(CORRIDOR, Scripted(), SMALL, teacher_name="out/drl-corridor-0")
     result = Training(BaselineConfig("viper", "corridor", steps=50), trainer, tmp_path).run()
     assert result["return"] == 1.0
@@ -476,7 +476,7 @@ def test_a_training_ends_when_its_steps_are_used_up(tmp_path: Path) -> None:
 # Files
 
 
-def test_what_was_learned_is_kept(tmp_path: Path) -> None:
+def test_best_tree_is_saved(tmp_path: Path) -> None:
     trainer = neural()
     for _ in range(3):
         trainer.step()
@@ -496,7 +496,7 @@ def test_what_was_learned_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", ["short", "missing", "action"])
-def test_a_damaged_tree_is_refused(tmp_path: Path, harm: str) -> None:
+def test_damaged_tree_raises(tmp_path: Path, harm: str) -> None:
     trainer = VIPERTrainer(CORRIDOR, Scripted(), SMALL)
     trainer.step()
     trainer.save(tmp_path, {})
@@ -514,7 +514,7 @@ def test_a_damaged_tree_is_refused(tmp_path: Path, harm: str) -> None:
         load_policy(tmp_path)
 
 
-def test_there_is_no_tree_before_the_first_iteration() -> None:
+def test_policy_before_the_first_iteration_raises() -> None:
     with pytest.raises(ValueError, match="no tree before the first iteration"):
         VIPERTrainer(CORRIDOR, Scripted(), SMALL).judge(1, 0)
 
@@ -522,7 +522,7 @@ def test_there_is_no_tree_before_the_first_iteration() -> None:
 # Settings
 
 
-def test_the_papers_settings_are_its_table() -> None:
+def test_paper_settings_equal_its_table() -> None:
     found = {name: (config.depth, config.samples, config.reweight) for name, config in PAPER_VIPER.items()}
     assert found == {
         "clean-house": (6, 100_000, False),
@@ -535,13 +535,13 @@ def test_the_papers_settings_are_its_table() -> None:
 
 
 @pytest.mark.parametrize("name", ["depth", "samples", "iterations", "worlds", "validation"])
-def test_settings_out_of_range_are_refused(name: str) -> None:
+def test_settings_out_of_range_raise(name: str) -> None:
     settings: dict[str, Any] = {name: 0}
     with pytest.raises(ValueError, match=f"{name} must be at least 1, found 0"):
         VIPERConfig(**settings)
 
 
-def test_other_nonsense_is_refused() -> None:
+def test_other_invalid_settings_raise() -> None:
     with pytest.raises(ValueError, match="reweight must be True or False, found 'no'"):
         VIPERConfig(reweight="no")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="seed must be from 0"):
@@ -549,15 +549,15 @@ def test_other_nonsense_is_refused() -> None:
     with pytest.raises(ValueError, match="must be fewer than 1,000,000,000"):
         VIPERTrainer(CORRIDOR, Scripted(), VIPERConfig(worlds=10**6))
     teacher = PPOTrainer("drl", get("maze"), PPOConfig(worlds=1, hidden=8)).policy
-    with pytest.raises(ValueError, match="sees grids of 8x8 and nothing else"):
+    with pytest.raises(ValueError, match="accepts only grids of 8x8"):
         VIPERTrainer(get("maze"), teacher, SMALL, size=(10, 10))
 
 
-@pytest.mark.parametrize(("value", "said"), [(np.nan, "nan among them"), (-np.inf, "-inf among them")])
-def test_a_teacher_that_does_not_know_is_refused(value: float, said: str) -> None:
+@pytest.mark.parametrize(("value", "message"), [(np.nan, "nan among them"), (-np.inf, "-inf among them")])
+def test_teacher_without_finite_log_probabilities_raises(value: float, message: str) -> None:
     class Lost(Scripted):
         def log_probabilities(self, observations: Arrays) -> NDArray[np.float64]:
             return np.full((len(observations), 5), value)
 
-    with pytest.raises(ValueError, match=rf"log-probabilities \[8, 5\] as finite numbers, found {said}"):
+    with pytest.raises(ValueError, match=rf"log-probabilities \[8, 5\] as finite numbers, found {message}"):
         VIPERTrainer(CORRIDOR, Lost(), SMALL).step()

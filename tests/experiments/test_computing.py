@@ -324,7 +324,7 @@ def test_a_policy_on_grids_is_trained_and_judged_in_the_large_worlds(tmp_path: P
     kept = load_policy(job.folder)
     found = evaluate_policy(kept, "maze", episodes=3, seed=UNSEEN_SEEDS + 1, size=(20, 20))
     assert found.mean_return[0] == job.values["return"]
-    with pytest.raises(ValueError, match="sees grids of 20x20 and nothing else"):
+    with pytest.raises(ValueError, match="accepts only grids of 20x20"):
         evaluate_policy(kept, "maze")
 
 
