@@ -16,7 +16,7 @@ from leaps.compiled.checks import (
 
 @pytest.mark.parametrize("name", ["", " ", "a/b", "a:b", "a\\b"])
 def test_a_name_like_a_path_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="a task's name is not empty"):
+    with pytest.raises(ValueError, match="a task's name must not be empty"):
         check_name(name)
     check_name("a-b")
 

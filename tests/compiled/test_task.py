@@ -194,7 +194,7 @@ def test_a_wrong_drawn_world_is_refused(sampler: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"name": "a/b"}, "a task's name is not empty"),
+        ({"name": "a/b"}, "a task's name must not be empty"),
         ({"perceive": 3}, "perceive: expected a plain Python function"),
         ({"sample": None}, "sample: expected a function, found None"),
         ({"domain": "sweeper"}, "domain: expected a leaps.domain.Domain"),

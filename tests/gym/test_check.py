@@ -253,7 +253,7 @@ def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"name": 3}, "a task's name is not empty .*; found 3"),
+        ({"name": 3}, "a task's name must not be empty .*, found 3"),
         ({"make": None}, "corridor: make: expected the id of an environment, or a function .* found None"),
         (
             {"variants": {"long": 12}},

@@ -132,7 +132,7 @@ def test_a_file_that_was_edited_does_not_go_on(
     done = leaps(*words)
     assert done.code == 2
     assert f"{file}, or a file that it imports, changed since this search was interrupted" in done.err
-    assert f"or delete {kept[0]} to search from the beginning" in done.err
+    assert f"or delete {kept[0]} to start again" in done.err
     file.write_text(source)
     assert "resumes after" in leaps(*words).err
 

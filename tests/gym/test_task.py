@@ -258,7 +258,7 @@ def test_what_is_wrong_with_a_task_is_said_with_the_function_and_the_episode(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"name": "a/b"}, "a task's name is not empty"),
+        ({"name": "a/b"}, "a task's name must not be empty"),
         ({"steps": 0}, "corridor: steps must be at least 1, found 0"),
         (
             {"actions": {"WHILE": 0}},
