@@ -23,14 +23,14 @@ def test_a_name_like_a_path_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("seed", [-1, SEEDS])
 def test_a_seed_out_of_range_is_refused(seed: int) -> None:
-    with pytest.raises(ValueError, match="a seed is 0 or more"):
+    with pytest.raises(ValueError, match="seed must be from 0"):
         check_seed(seed)
     check_seed(SEEDS - 1)
 
 
 @pytest.mark.parametrize(("count", "first"), [(-1, 0), (1, -1), (1, SEEDS - 1)])
 def test_worlds_beyond_the_last_number_are_refused(count: int, first: int) -> None:
-    with pytest.raises(ValueError, match="worlds are numbered from 0"):
+    with pytest.raises(ValueError, match="world numbers must be from 0"):
         check_draws(count, first)
     check_draws(1, SEEDS - 2)
 

@@ -97,13 +97,13 @@ def test_worlds_may_be_each_programs_own() -> None:
     for row in (0, 17, 299):
         alone = ENGINE.run(COMPILED.take(np.array([row])), own.take(slice(2 * row, 2 * row + 2)), 40, HOOKS)
         assert np.array_equal(alone.steps[0], rollouts.steps[row])
-    with pytest.raises(ValueError, match="6 worlds can't be shared out evenly among 300 programs"):
+    with pytest.raises(ValueError, match="6 worlds can't be divided evenly among 300 programs"):
         ENGINE.run(COMPILED, WORLDS, 40, HOOKS, own_worlds=True)
 
 
 @pytest.mark.parametrize("horizon", [-1, LONGEST + 1])
 def test_a_horizon_out_of_range_is_refused(horizon: int) -> None:
-    with pytest.raises(ValueError, match="a horizon is 0 to"):
+    with pytest.raises(ValueError, match="horizon must be from 0 to"):
         ENGINE.run(COMPILED, WORLDS, horizon, HOOKS)
 
 

@@ -182,7 +182,7 @@ HERE = r"\(.*test_check.py, line \d+\)"
         ({"make": Unseeded}, "same seed and actions .* the observation differed after .* played again"),
         (
             {"make": NeverSeeded},
-            r"differed after the reset.* Gymnasium's checker says: .*super\(\).reset\(seed=seed\)",
+            r"differed after the reset.* Gymnasium's checker reports: .*super\(\).reset\(seed=seed\)",
         ),
         ({"make": Ageing}, "the reward differed after step [0-9]+, when it was played"),
         (
@@ -199,7 +199,7 @@ HERE = r"\(.*test_check.py, line \d+\)"
         ),
         ({"make": lambda: Rewarding(None)}, "expected a finite reward, found None in step 1 of"),
         ({"make": lambda: Rewarding("1")}, "expected a finite reward, found '1' in step 1 of"),
-        ({"steps": None}, "wrong: the environment says no number of steps .*; expected `steps`"),
+        ({"steps": None}, "wrong: the environment has no limit of steps per episode; expected `steps`"),
         ({"actions": {"left": 0, "far": 2}}, "wrong: action far: 2 is not in the environment's Discrete"),
         (
             {"actions": {"left": 0, "half": 0.5}},
@@ -261,11 +261,11 @@ def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
         ),
         (
             {"actions": ["left", "right"]},
-            r"corridor: actions: expected names and what each .* \['left', 'right'\]",
+            r"corridor: actions: expected a mapping from names, .* \['left', 'right'\]",
         ),
-        ({"actions": {0: "left"}}, "corridor: actions: expected texts as names, found 0"),
-        ({"perceptions": [light_is_on]}, "corridor: perceptions: expected names and what each stands for"),
-        ({"opposites": ("lightIsOff",)}, "corridor: opposites: expected names and what each stands for"),
+        ({"actions": {0: "left"}}, "corridor: actions: expected strings as names, found 0"),
+        ({"perceptions": [light_is_on]}, "corridor: perceptions: expected a mapping from names"),
+        ({"opposites": ("lightIsOff",)}, "corridor: opposites: expected a mapping from names"),
         ({"best": "500"}, "corridor: best: expected a number, or infinity, found '500'"),
         ({"best": np.nan}, "corridor: best: expected a number, or infinity, found nan"),
         ({"checked": 1.5}, "corridor: checked: expected a whole number, found 1.5"),

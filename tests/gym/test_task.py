@@ -244,7 +244,7 @@ def run_with(**settings: Any) -> None:
         ),
         (
             {"steps": None, "perceptions": {"lit": light_is_on}, "opposites": {}},
-            "the environment says no number of steps after which an episode is over; expected `steps`",
+            "the environment has no limit of steps per episode; expected `steps`",
         ),
     ],
 )

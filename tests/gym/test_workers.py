@@ -157,7 +157,7 @@ WAIT = "DEF run m( REPEAT R=19 r( REPEAT R=19 r( left r) r) m)"
 @pytest.mark.parametrize(("maker", "steps"), [(Deadly, 30), (DeadlyLater, 200)])
 def test_a_worker_that_dies_is_reported_and_the_next_batch_is_played(maker: Any, steps: int) -> None:
     task = corridor(name="deadly", make=maker, steps=steps)
-    message = r"deadly: a worker process ended while it played \(exit code .*7.*set_threads\(1\)"
+    message = r"deadly: a worker process ended during an episode \(exit code .*7.*set_threads\(1\)"
     with pytest.raises(ValueError, match=message):
         returns(task, WAIT)
     sound = corridor(name="sound")
