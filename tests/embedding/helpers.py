@@ -1,4 +1,4 @@
-"""What these tests share: a small data set, small untrained spaces, and the shipped ones."""
+"""Shared by the tests: a small data set, small untrained spaces, and the shipped ones."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""Recurrent layers compute what torch's do, from parts that are looked up."""
+"""Recurrent layers: the results of torch's, from parts that are looked up."""
 
 import pytest
 import torch

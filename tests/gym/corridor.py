@@ -1,4 +1,4 @@
-"""An environment that is easily understood, and tasks in it: walk to the right end of a corridor."""
+"""A simple environment with tasks: walk to the right end of a corridor."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An environment that hangs in some step or reset, and tasks in it."""
+"""An environment that hangs in a step or reset, and its tasks."""
 
 import ctypes
 import time

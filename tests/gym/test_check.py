@@ -1,4 +1,4 @@
-"""A task that can't be searched is refused before a search begins, with what is wrong with it."""
+"""An invalid task or environment raises before a search, with the reason."""
 
 import itertools
 import warnings
@@ -234,7 +234,7 @@ HERE = r"\(.*test_check.py, line \d+\)"
         ),
     ],
 )
-def test_what_is_wrong_is_found_before_a_search(settings: dict[str, Any], message: str) -> None:
+def test_an_invalid_environment_raises_before_a_search(settings: dict[str, Any], message: str) -> None:
     task = corridor(**({"name": "wrong", "perceptions": {"lit": light_is_on}, "opposites": {}} | settings))
     with pytest.raises(ValueError, match=message):
         task.check(here=True)
@@ -243,7 +243,7 @@ def test_what_is_wrong_is_found_before_a_search(settings: dict[str, Any], messag
             Run(SolveConfig("wrong", budget=100), task)
 
 
-def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
+def test_an_invalid_variant_raises_when_it_is_used() -> None:
     task = corridor(variants={"old": OldStep})
     task.check()
     with pytest.raises(ValueError, match="the old Gym"):
@@ -285,13 +285,13 @@ def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
         ({"actions": {"lightIsOn": 0}}, "corridor: each name must be one token only; .*: lightIsOn"),
     ],
 )
-def test_fields_of_the_wrong_kind_are_refused(settings: dict[str, Any], message: str) -> None:
+def test_fields_of_a_wrong_type_raise(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         corridor(**settings)
 
 
 @pytest.mark.parametrize("reward", [True, np.True_, np.float32(1), np.int64(1), np.array(1.0), np.array([1])])
-def test_rewards_of_any_kind_of_number_are_taken(reward: Any) -> None:
+def test_rewards_of_any_numeric_type_are_accepted(reward: Any) -> None:
     task = corridor(make=lambda: Rewarding(reward))
     task.check(here=True)
     found = task.run(task.compile("DEF run m( left left m)"), task.worlds(1, seed=0)).returns
@@ -299,7 +299,7 @@ def test_rewards_of_any_kind_of_number_are_taken(reward: Any) -> None:
     assert found.tolist() == [[2.0]]
 
 
-def test_environments_that_warn_are_taken() -> None:
+def test_environments_that_warn_are_accepted() -> None:
     class Warns(Corridor):
         def __init__(self) -> None:
             super().__init__()

@@ -1,4 +1,4 @@
-"""An environment that remembers is the environment, and is played less."""
+"""A caching environment gives the same episodes with fewer steps."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def test_episodes_are_those_of_the_environment() -> None:
         assert np.array_equal(remembering.render(), plain.render())
 
 
-def test_what_is_known_is_not_played_again() -> None:
+def test_cached_steps_are_not_run_again() -> None:
     environment = Counting()
     remembering = Remembering(environment)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Runs that are cut short where states repeat are the runs that they would have been."""
+"""Runs that are cut short where states repeat have the same results."""
 
 from typing import Any
 
@@ -124,7 +124,7 @@ def test_a_film_shows_the_whole_run() -> None:
     assert Ring.steps == len(scene.done) == 50
 
 
-def test_a_search_with_a_key_asks_what_it_asks_without() -> None:
+def test_a_key_does_not_change_the_search() -> None:
     found = []
     for key in (None, state_of):
         run = Run(SolveConfig("ring", seed=1, worlds=4, max_length=20), ring(key=key, steps=40))

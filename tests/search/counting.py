@@ -1,4 +1,4 @@
-"""A neighbourhood that says how far it goes."""
+"""A neighbourhood that counts the distance of its neighbours."""
 
 import numpy as np
 from numpy.typing import NDArray

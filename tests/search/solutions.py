@@ -1,4 +1,4 @@
-"""Solutions compared."""
+"""Compare solutions."""
 
 from leaps.search.solve import Solution
 

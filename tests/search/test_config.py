@@ -1,4 +1,4 @@
-"""Configurations of searches: what is wrong is said, and they survive JSON."""
+"""Configurations of searches: invalid ones raise, valid ones survive a round trip through JSON."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ from leaps.search.solve import solve
         ({"size": [8]}, "size: expected height and width such as \\(8, 8\\), found \\[8\\]"),
     ],
 )
-def test_a_bad_configuration_is_refused_with_what_was_expected(settings: dict[str, Any], said: str) -> None:
+def test_an_invalid_configuration_raises_with_what_was_expected(settings: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         solve(**{"task": "maze", **settings})
 

@@ -1,4 +1,4 @@
-"""What holds for every search: in the space, it is a search among programs; and it can be put aside."""
+"""Properties of every search: searches in the space, and saving and restoring."""
 
 import json
 from collections.abc import Callable
@@ -70,7 +70,7 @@ def test_a_search_in_the_space_asks_about_the_programs_of_its_points() -> None:
     np.testing.assert_array_equal(in_bytes(heard).ask().view(np.float32), heard.ask())
 
 
-def test_its_scores_are_those_of_its_points_and_the_bonus_of_valid_programs() -> None:
+def test_point_scores_include_the_bonus_of_valid_programs() -> None:
     heard = Heard()
     search = in_bytes(heard)
     expected = []
@@ -83,7 +83,7 @@ def test_its_scores_are_those_of_its_points_and_the_bonus_of_valid_programs() ->
     assert VALID_BONUS > 0  # or elites that earn nothing would have no weight
 
 
-def test_scores_that_were_told_are_not_changed_by_it() -> None:
+def test_the_callers_scores_are_not_changed() -> None:
     search, scores = in_bytes(Heard()), np.array([0.0, 0.5, 1.0])
     search.ask()
     search.tell(scores)
@@ -91,7 +91,7 @@ def test_scores_that_were_told_are_not_changed_by_it() -> None:
 
 
 @pytest.mark.parametrize("max_length", [None, 12])
-def test_the_space_is_told_the_longest_program(max_length: int | None) -> None:
+def test_the_maximum_length_is_passed_to_the_space(max_length: int | None) -> None:
     search = in_bytes(Heard(), max_length)
     search.ask()
     assert cast(Bytes, search.space).limits == [max_length]
@@ -105,7 +105,7 @@ def test_it_is_finished_when_the_search_among_points_is() -> None:
     assert search.finished
 
 
-def test_it_races_nobody() -> None:
+def test_a_search_in_the_space_has_no_incumbent() -> None:
     assert in_bytes(Heard()).incumbent is None
 
 
@@ -189,7 +189,7 @@ def same_rounds(one: list[NDArray[np.uint8]], other: list[NDArray[np.uint8]]) ->
 
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("rounds", [0, 1, 2, 5, 17])
-def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been(name: str, rounds: int) -> None:
+def test_a_restored_search_continues_identically(name: str, rounds: int) -> None:
     search = SEARCHES[name](1)
     follow(search, rounds)
     state = through_json(search.state())
@@ -201,7 +201,7 @@ def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been(name: str, r
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_search_that_is_under_way_goes_back_to_where_it_was(name: str) -> None:
+def test_a_running_search_can_be_reset_to_an_earlier_state(name: str) -> None:
     search = SEARCHES[name](1)
     follow(search, 6)
     state = through_json(search.state())
@@ -211,7 +211,7 @@ def test_a_search_that_is_under_way_goes_back_to_where_it_was(name: str) -> None
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_state_stays_what_it_was_while_the_search_goes_on(name: str) -> None:
+def test_a_state_does_not_change_while_the_search_continues(name: str) -> None:
     """It may be kept for a while before it is written."""
     search = SEARCHES[name](1)
     follow(search, 6)
@@ -224,7 +224,7 @@ def test_a_state_stays_what_it_was_while_the_search_goes_on(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_state_that_was_restored_stays_what_it_was(name: str) -> None:
+def test_restoring_does_not_change_the_state(name: str) -> None:
     """Two searches may begin from one state."""
     search = SEARCHES[name](1)
     follow(search, 6)
@@ -237,14 +237,14 @@ def test_a_state_that_was_restored_stays_what_it_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_the_same_seed_is_the_same_search_and_another_another(name: str) -> None:
+def test_the_seed_determines_the_search(name: str) -> None:
     one, same, other = (follow(SEARCHES[name](seed), 10) for seed in (1, 1, 2))
     assert same_rounds(one, same)
     assert not same_rounds(one, other)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_other_worlds_can_be_told_at_any_time(name: str) -> None:
+def test_worlds_changed_may_be_called_at_any_time(name: str) -> None:
     search = SEARCHES[name](1)
     search.worlds_changed()
     follow(search, 3)

@@ -1,4 +1,4 @@
-"""Searches at once: each finds what it finds alone, and none is lost when others end."""
+"""Parallel searches: each finds what it finds alone, and none is lost when others end."""
 
 import signal
 import time
@@ -31,7 +31,7 @@ def three_threads() -> Iterator[None]:
 
 @pytest.mark.usefixtures("three_threads")
 @pytest.mark.parametrize("method", ["ladder", "leaps+"])
-def test_several_searches_at_once_find_what_each_finds_alone(method: str) -> None:
+def test_parallel_searches_find_what_each_finds_alone(method: str) -> None:
     told: list[Solution] = []
     together = work_all(runs("top-off", method, 5, 1200), done=told.append)
     for seed, solution in enumerate(together):
@@ -40,7 +40,7 @@ def test_several_searches_at_once_find_what_each_finds_alone(method: str) -> Non
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin() -> None:
+def test_on_interruption_running_searches_return_and_no_other_starts() -> None:
     told: list[Solution] = []
     begun = set()
     pressed = Lock()  # once
@@ -58,7 +58,7 @@ def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin(
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_during_submission_starts_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     submit, submitted = ThreadPoolExecutor.submit, []
 
     def interrupted(pool: ThreadPoolExecutor, *words: Any) -> Any:
@@ -77,7 +77,7 @@ def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_when_one_fails_the_others_are_told_before_that_is_said() -> None:
+def test_when_a_search_fails_the_others_are_reported_before_the_error() -> None:
     told: list[Solution] = []
 
     def fail(step: Round) -> None:

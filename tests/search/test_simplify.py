@@ -1,4 +1,4 @@
-"""A simpler program is as good, costs less to read, and is what a human would have left."""
+"""Simplification: the simpler program is as good and costs less."""
 
 import numpy as np
 import pytest
@@ -62,13 +62,13 @@ def test_a_simpler_program_is_never_worse_nor_costlier(task: str, worlds: int) -
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1])
-def test_useless_parts_go(part: str, padded: str, seed: int) -> None:
+def test_useless_parts_are_removed(part: str, padded: str, seed: int) -> None:
     program = MAZE.replace(part, padded)
     assert objective_of("maze").scores(row(program)[None])[0] == 1.0
     assert length(simplified(program, "maze", seed)) <= length(MAZE)
 
 
-def test_a_program_that_earns_nothing_becomes_the_shortest_there_is() -> None:
+def test_a_program_without_reward_becomes_the_shortest_program() -> None:
     assert length(simplified("DEF run m( turnLeft IF c( leftIsClear c) i( turnLeft i) m)", "maze")) == 5
 
 
@@ -78,7 +78,7 @@ def test_a_program_without_useless_parts_is_left_alone(program: str, task: str, 
     assert simplified(program, task, seed) == program
 
 
-def test_a_program_that_fills_its_row_is_shortened_too() -> None:
+def test_a_program_of_maximum_length_is_shortened() -> None:
     program = MAZE.replace("move", "turnLeft turnRight move")
     full = row(program, length(program))
     simpler = simplify(full, objective_of("maze"), 0)
