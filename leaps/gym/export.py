@@ -19,7 +19,7 @@ from leaps.gym.perceptions import Privileged
 from leaps.gym.task import GymTask
 
 _HEAD = '''\
-"""{name}: a program as plain Python, which depends on nothing.
+"""{name}: a program as plain Python, without dependencies.
 
 policy = Policy(); policy.reset(); action = policy.act(observation), which is None once the program has ended.
 
@@ -33,7 +33,7 @@ ACTIONS = {actions}
 
 _PROGRAM = '''\
 def program(perceives):
-    """Yield the names of actions; `perceives` looks whether something holds now."""
+    """Yield the names of actions; `perceives(name)` returns whether a perception holds now."""
 '''
 
 _TAIL = '''\
@@ -44,12 +44,12 @@ class Policy:
         self.reset()
 
     def reset(self):
-        """Begin an episode."""
+        """Start an episode."""
         self._seen = None
         self._program = program(lambda name: PERCEPTIONS[name](self._seen))
 
     def act(self, observation):
-        """What to do next; None once the program has come to its end."""
+        """Return the next action; None once the program has ended."""
         self._seen = observation
         name = next(self._program, None)
         return None if name is None else ACTIONS[name]

@@ -209,7 +209,7 @@ def test_another_size_of_world_is_repaired_for_and_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"task": "luck"}, "unknown task 'luck'; expected one of stair-climber"),
         ({"edits": 0}, "edits must be at least 1, found 0"),
@@ -222,22 +222,22 @@ def test_another_size_of_world_is_repaired_for_and_judged() -> None:
         ({"program": ""}, "the text is empty, expected DEF"),
     ],
 )
-def test_wrong_settings_raise(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_wrong_settings_raise(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         repair(**{"program": MAZE, "task": "maze", **settings})
 
 
 def test_an_invalid_configuration_raises_before_the_search() -> None:
-    for settings, said in (
+    for settings, message in (
         ({"edits": 0}, "edits must be at least 1, found 0"),
         ({"method": "leaps+"}, "leaps\\+ can't stay close to a program; expected ladder"),
         ({"origin": "DEF run m( move"}, "token 4: the program ends here"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             Run(SolveConfig(**{"task": "maze", "origin": MAZE, **settings}))  # type: ignore[arg-type]
 
 
-# What is told
+# Summaries
 
 
 def test_the_summary_of_a_repair_is_complete() -> None:
@@ -276,8 +276,8 @@ def test_the_same_seed_gives_the_same_repair() -> None:
     assert one.solution.history != other.solution.history
 
 
-def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
-    """Repair for some rounds, keep the state, and begin anew."""
+def interrupted(config: SolveConfig, rounds: int, folder: Path) -> Run:
+    """Repair for some rounds, save the state, and return a new run."""
     run = Run(config)
     for _ in range(rounds):
         run.step()
@@ -287,12 +287,10 @@ def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
 
 @pytest.mark.parametrize("rounds", [1, 60])
 @pytest.mark.parametrize("task", ["door-key", "seeder"])
-def test_a_resumed_repair_finds_the_same_program(
-    task: str, rounds: int, tmp_path: Path
-) -> None:
+def test_a_resumed_repair_finds_the_same_program(task: str, rounds: int, tmp_path: Path) -> None:
     origin = " ".join(to_indented(START[task]).split())
     config = SolveConfig(task, seed=1, budget=1500, origin=origin, edits=2, worlds=20)
-    again = put_aside(config, rounds, tmp_path)
+    again = interrupted(config, rounds, tmp_path)
     assert Checkpoints(again, tmp_path).resume()
     assert again.objective.evaluations > 0
     assert_same(work(again), work(Run(config)))
@@ -301,7 +299,7 @@ def test_a_resumed_repair_finds_the_same_program(
 @pytest.mark.parametrize("other", [{"origin": MAZE}, {"origin": None}, {"edits": 3}])
 def test_another_repair_does_not_resume_the_checkpoint(other: dict[str, Any], tmp_path: Path) -> None:
     config = SolveConfig("snake", origin=SNAKE, edits=2)
-    put_aside(config, 2, tmp_path)
+    interrupted(config, 2, tmp_path)
     assert not Checkpoints(Run(replace(config, **other)), tmp_path).resume()
 
 
@@ -325,7 +323,7 @@ def test_an_interrupted_repair_returns_the_best_so_far() -> None:
     assert found.solution.unseen_return > found.original_return
 
 
-def test_an_interruption_while_edits_are_taken_back_returns_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_while_edits_are_taken_back_loses_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = repair(NEGATED, "top-off", 3, budget=5000)
 
     def interrupted(*_: object) -> None:

@@ -121,7 +121,7 @@ def test_only_rollouts_that_ended_have_an_end_action() -> None:
     )
     every = np.arange(data.count)
     rollouts = RolloutTable(data, every, CPU)
-    said = np.array(
+    ends = np.array(
         [
             (rollouts.action[first:last] == END).sum().item()
             for first, last in zip(rollouts.first[:-1], rollouts.first[1:], strict=True)
@@ -129,8 +129,8 @@ def test_only_rollouts_that_ended_have_an_end_action() -> None:
     )
     outcomes = data.outcome.reshape(-1)
     assert set(outcomes.tolist()) == {Outcome.HALTED, Outcome.STUCK, Outcome.CUT_OFF}
-    assert (said[outcomes == Outcome.CUT_OFF] == 0).all()
-    assert (said[outcomes != Outcome.CUT_OFF] == 1).all()
+    assert (ends[outcomes == Outcome.CUT_OFF] == 0).all()
+    assert (ends[outcomes != Outcome.CUT_OFF] == 1).all()
 
 
 # Packing

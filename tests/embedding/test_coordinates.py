@@ -121,7 +121,7 @@ def test_fewer_latents_than_dimensions_can_be_fitted(count: int) -> None:
     coordinates = fitted(cloud(count, 8))
     lengths = coordinates.axes.norm(dim=1)
     assert torch.isfinite(coordinates.axes).all()
-    # So many latents vary in one direction less than there are of them; the other axes are the flattest.
+    # n latents vary in n - 1 directions; the other axes have the minimum length.
     assert torch.allclose(lengths[count - 1 :], Coordinates.FLATTEST * lengths[0], rtol=1e-3)
     assert torch.linalg.matrix_rank(coordinates.axes) == 8
     points = drawn(100, 8)

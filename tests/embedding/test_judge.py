@@ -19,7 +19,7 @@ NUMBERS = np.array([50, 3, 17, 44, 8, 29])
 
 
 class Parrot(ProgramSpace):
-    """A space that writes what it is told to, and whose policy always says the same."""
+    """A space that decodes given programs, and whose policy always predicts the same action."""
 
     def __init__(self, script: NDArray[np.uint8], says: int) -> None:
         super().__init__(LANGUAGE, ModelConfig(8, 8), GRID)

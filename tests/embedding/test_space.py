@@ -124,7 +124,7 @@ def test_the_space_of_all_three_losses_is_the_default() -> None:
 
 
 @needs_shipped_weights
-def test_a_variants_name_takes_precedence_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variants_name_has_priority_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p").mkdir()
     assert Space.load("p").file == SHIPPED / "p.safetensors"
@@ -212,9 +212,7 @@ def test_a_comment_does_not_change_the_point(space: Space) -> None:
     assert np.array_equal(space.encode([commented]), space.encode(["DEF run m( move m)"]))
 
 
-def test_points_do_not_depend_on_the_batch(
-    space: Space, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_points_do_not_depend_on_the_batch(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = np.concatenate([space.encode([program]) for program in PROGRAMS])
     monkeypatch.setattr(module, "BATCH", 2)
     assert np.allclose(space.encode(PROGRAMS), alone, atol=1e-6)

@@ -177,11 +177,11 @@ def test_only_variants_with_l_have_a_policy() -> None:
 
 
 def test_the_reinforced_phase_has_as_many_updates_as_the_supervised_one() -> None:
-    told: list[Progress] = []
-    Trainer(TINY, short_programs(), CPU).run_epoch(told.append)
-    assert [(p.update, p.updates) for p in told] == [(10, 24), (20, 24), (24, 24)]
-    assert "reward" not in told[0].metrics
-    assert "reward" in told[1].metrics
+    reported: list[Progress] = []
+    Trainer(TINY, short_programs(), CPU).run_epoch(reported.append)
+    assert [(p.update, p.updates) for p in reported] == [(10, 24), (20, 24), (24, 24)]
+    assert "reward" not in reported[0].metrics
+    assert "reward" in reported[1].metrics
 
 
 def test_the_policy_is_left_alone_by_the_reinforced_phase() -> None:
@@ -426,9 +426,9 @@ def test_a_training_interrupted_after_its_last_epoch_finishes_identically(
             run_tiny(tmp_path, epoch_done=patch_the_rest)
     assert len(metrics_of(tmp_path)) == TINY.epochs
     assert "test" not in said_by(tmp_path)
-    told: list[Progress] = []
-    run_tiny(tmp_path, listener=told.append)
-    assert told == []
+    reported: list[Progress] = []
+    run_tiny(tmp_path, listener=reported.append)
+    assert reported == []
     assert_same_training(whole, tmp_path)
 
 
@@ -593,7 +593,7 @@ def test_where_the_reinforced_phase_starts_survives_a_resume(
 
 
 class Scripted:
-    """A judge that says what it was told to of each epoch, and remembers what it saw."""
+    """A judge with a given score for each epoch, which records the weights that it saw."""
 
     says = (0.2, 0.6, 0.6, 0.4)
     seen: list[dict[str, Tensor]]
@@ -699,10 +699,10 @@ def test_a_search_score_that_is_not_finite_raises(tmp_path: Path) -> None:
 
 def test_a_finished_training_returns_its_best_epoch_without_training(whole: Path) -> None:
     before = contents(whole)
-    told: list[Progress] = []
-    best = run_tiny(whole, listener=told.append)
+    reported: list[Progress] = []
+    best = run_tiny(whole, listener=reported.append)
     assert best["validation_behaviour"] == max(line["validation_behaviour"] for line in metrics_of(whole))
-    assert told == []
+    assert reported == []
     assert contents(whole) == before
 
 
@@ -774,9 +774,9 @@ def test_the_folder_has_the_configuration(whole: Path) -> None:
 
 
 def test_every_epoch_is_reported(tmp_path: Path) -> None:
-    told: list[dict[str, float]] = []
-    run_tiny(tmp_path, epoch_done=told.append)
-    assert [metrics["epoch"] for metrics in told] == [1, 2, 3]
+    reported: list[dict[str, float]] = []
+    run_tiny(tmp_path, epoch_done=reported.append)
+    assert [metrics["epoch"] for metrics in reported] == [1, 2, 3]
 
 
 # Configurations

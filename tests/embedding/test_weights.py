@@ -121,14 +121,14 @@ def test_the_size_of_token_embeddings_is_loaded(tmp_path: Path, embedding: int) 
 
 
 def test_the_file_contains_the_given_metadata(tmp_path: Path) -> None:
-    said = {"training": {"epochs": 3, "programs": None}, "metrics": [0.5, "a night"]}
-    save_weights(untrained(), tmp_path / "w", said)
-    assert read_about(tmp_path / "w").items() >= said.items()
+    given = {"training": {"epochs": 3, "programs": None}, "metrics": [0.5, "a night"]}
+    save_weights(untrained(), tmp_path / "w", given)
+    assert read_about(tmp_path / "w").items() >= given.items()
 
 
 def test_given_metadata_never_overrides_the_files_own(tmp_path: Path) -> None:
-    said = {"vocabulary": ["move"], "model": asdict(ModelConfig(16, 16)), "version": "0", "training": "none"}
-    save_weights(untrained(), tmp_path / "w", said)
+    given = {"vocabulary": ["move"], "model": asdict(ModelConfig(16, 16)), "version": "0", "training": "none"}
+    save_weights(untrained(), tmp_path / "w", given)
     about = read_about(tmp_path / "w")
     assert about["vocabulary"] == list(LANGUAGE.tokens)
     assert (ModelConfig(**about["model"]), about["version"]) == (ModelConfig(8, 8), __version__)

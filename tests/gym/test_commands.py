@@ -137,9 +137,7 @@ def test_a_search_of_an_edited_file_does_not_resume(
     assert "resumes after" in leaps(*words).err
 
 
-def test_an_invalid_environment_raises_before_a_folder_is_made(
-    leaps: Leaps, tmp_path: Path
-) -> None:
+def test_an_invalid_environment_raises_before_a_folder_is_made(leaps: Leaps, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     source = (Path(__file__).parent / "corridor.py").read_text()
     file.write_text(source.replace("self.np_random.random()", "np.random.random()"))

@@ -186,11 +186,11 @@ def test_a_policy_and_its_export_act_alike(tmp_path: Path) -> None:
     exported: dict[str, Any] = {}
     text = (tmp_path / "policy.py").read_text()
     exec(compile(text, "policy.py", "exec"), exported)
-    theirs = exported["Policy"]()
+    exported_policy = exported["Policy"]()
     assert '"place>0.93": lambda observation: perceive_place(observation) > 0.93' in text
     for place in (0.0, 0.5, 0.92, 0.94):
         seen = np.array([place, 0.0])
-        assert policy.act(seen) == theirs.act(seen)
+        assert policy.act(seen) == exported_policy.act(seen)
     assert policy.reasons == {"place>0.93": True}
 
 
@@ -230,7 +230,7 @@ def test_invalid_numbers_raise() -> None:
         walk(perceptions={"place": number(3)})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="without >"):
         walk(perceptions={"place>": PLACE})
-    with pytest.raises(ValueError, match="constants: found 'speed'"):
+    with pytest.raises(ValueError, match="constants: expected names of numbers, found 'speed'"):
         walk(constants={"speed": (1.0,)})
     with pytest.raises(ValueError, match="at least one constant"):
         walk(constants={"place": ()})

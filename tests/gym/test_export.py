@@ -60,13 +60,13 @@ def test_the_exported_policy_acts_like_the_program() -> None:
     ended = acted = 0
     for tokens in sample_programs(language, distribution, 300, seed=1, max_length=70):
         text = ROOMS.domain.text(tokens)
-        theirs = imported(to_python(ROOMS.domain.parse(text), ROOMS))()
-        ours = ProgramPolicy(text, ROOMS)
+        exported = imported(to_python(ROOMS.domain.parse(text), ROOMS))()
+        policy = ProgramPolicy(text, ROOMS)
         for _ in range(2):
-            ours.reset()
-            theirs.reset()
+            policy.reset()
+            exported.reset()
             for seen in rng.random((25, 3)).round(1):
-                expected, found = ours.act(seen), theirs.act(seen)
+                expected, found = policy.act(seen), exported.act(seen)
                 assert expected == found or expected is found
                 if found is None:
                     ended += 1
@@ -146,7 +146,7 @@ def test_an_exported_program_repeats() -> None:
         ("DEF run m( IF c( warm c) i( go i) m)", (0.0, 0.0), [None] * 4),
         ("DEF run m( IF c( warm c) i( go i) m)", (0.0, 1.0), [1] * 4),
     ):
-        theirs = imported(to_python(again.domain.parse(program), again))()
-        ours = ProgramPolicy(program, again)
-        assert [theirs.act(seen) for _ in range(4)] == done
-        assert [ours.act(seen) for _ in range(4)] == done
+        exported = imported(to_python(again.domain.parse(program), again))()
+        policy = ProgramPolicy(program, again)
+        assert [exported.act(seen) for _ in range(4)] == done
+        assert [policy.act(seen) for _ in range(4)] == done

@@ -31,9 +31,9 @@ def test_episodes_are_those_of_the_environment() -> None:
         seed, actions = int(rng.integers(5)), rng.integers(2, size=6).tolist()
         assert plain.reset(seed=seed)[0].tolist() == remembering.reset(seed=seed)[0].tolist()
         for action in actions:
-            theirs, ours = plain.step(action), remembering.step(action)
-            assert theirs[0].tolist() == ours[0].tolist()
-            assert theirs[1:] == ours[1:]
+            expected, cached = plain.step(action), remembering.step(action)
+            assert expected[0].tolist() == cached[0].tolist()
+            assert expected[1:] == cached[1:]
         assert remembering.unwrapped.place == plain.place
         assert np.array_equal(remembering.render(), plain.render())
 

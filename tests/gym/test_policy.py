@@ -96,9 +96,9 @@ def test_stable_baselines3_evaluates_a_program_as_a_model() -> None:
     environments = DummyVecEnv([lambda: Monitor(task.environment()) for _ in range(3)])
     environments.seed(0)
     mean, _ = evaluate_policy(policy, environments, n_eval_episodes=60)
-    ours = task.run(task.compile(BALANCE), task.worlds(60, seed=0)).returns
-    assert ours is not None
-    assert mean == pytest.approx(ours.mean(), rel=0.15)
+    returns = task.run(task.compile(BALANCE), task.worlds(60, seed=0)).returns
+    assert returns is not None
+    assert mean == pytest.approx(returns.mean(), rel=0.15)
 
 
 def test_perceptions_get_single_observations_of_dictionaries() -> None:

@@ -248,9 +248,7 @@ def run_with(**settings: Any) -> None:
         ),
     ],
 )
-def test_errors_of_a_task_name_the_function_and_the_episode(
-    settings: dict[str, Any], message: str
-) -> None:
+def test_errors_of_a_task_name_the_function_and_the_episode(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run_with(**settings)
 

@@ -19,7 +19,7 @@ def parents_of(children: NDArray[np.float32], elites: NDArray[np.float32]) -> li
 
 
 def begun(config: BeamConfig, scores: NDArray[np.float64], seed: int = 0) -> tuple[Beam, NDArray[np.float32]]:
-    """A beam that was told its first scores, and the points that it had asked for."""
+    """A beam after its first scores, and its first points."""
     beam = Beam(config, 6, seed)
     points = beam.ask()
     beam.tell(points, scores)
@@ -72,9 +72,9 @@ def test_elites_are_of_the_last_population_only() -> None:
 def test_it_restarts_when_the_elites_mean_stops_rising(fall: float) -> None:
     beam, points = begun(NARROW, np.arange(12.0))
     beam.tell(beam.ask(), np.arange(12.0) - fall)
-    anew = beam.ask()
-    assert set(parents_of(anew, points)) == {-1}
-    assert anew.std() == pytest.approx(1.0, abs=0.25)
+    restarted = beam.ask()
+    assert set(parents_of(restarted, points)) == {-1}
+    assert restarted.std() == pytest.approx(1.0, abs=0.25)
 
 
 def test_it_continues_while_the_elites_mean_rises_at_all() -> None:
@@ -92,7 +92,7 @@ def test_the_mean_is_over_elites_only() -> None:
 
 def test_after_a_restart_it_accepts_any_score() -> None:
     beam, _ = begun(NARROW, np.full(12, 5.0))
-    beam.tell(beam.ask(), np.zeros(12))  # no better: begin anew
+    beam.tell(beam.ask(), np.zeros(12))  # no better: restart
     points = beam.ask()
     beam.tell(points, np.full(12, 0.5))
     assert -1 not in parents_of(beam.ask(), points[:3])

@@ -13,7 +13,7 @@ from leaps.search import cem
 from leaps.search.cem import CEM, PAPER_CEM, CEMConfig, Initial
 
 
-def told(points: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
+def mean_after(points: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
     """The mean after one iteration with these points and scores."""
     search = CEM(CEMConfig(len(points), elite_fraction=elite_fraction), len(points[0]), seed=0)
     search.tell(np.array(points, np.float32), np.array(scores))
@@ -37,26 +37,26 @@ def test_the_example_of_the_docstring_is_tested() -> None:
 
 
 def test_the_mean_moves_to_the_elites_weighed_by_their_scores() -> None:
-    mean = told([[1, 0], [2, 4], [9, 9], [6, 8]], [0.0, 0.25, 0.1, 0.75], elite_fraction=0.5)
+    mean = mean_after([[1, 0], [2, 4], [9, 9], [6, 8]], [0.0, 0.25, 0.1, 0.75], elite_fraction=0.5)
     assert mean == pytest.approx([0.25 * 2 + 0.75 * 6, 0.25 * 4 + 0.75 * 8])
 
 
 def test_a_single_elite_becomes_the_mean() -> None:
-    assert told([[1, 2], [3, 4], [5, 6]], [0.3, 0.9, 0.5], elite_fraction=0.34) == pytest.approx([3, 4])
+    assert mean_after([[1, 2], [3, 4], [5, 6]], [0.3, 0.9, 0.5], elite_fraction=0.34) == pytest.approx([3, 4])
 
 
 def test_among_equals_the_earlier_ones_are_elites() -> None:
-    assert told([[1], [2], [4], [8]], [0.1, 0.7, 0.7, 0.7], elite_fraction=0.5) == pytest.approx([3])
+    assert mean_after([[1], [2], [4], [8]], [0.1, 0.7, 0.7, 0.7], elite_fraction=0.5) == pytest.approx([3])
 
 
 def test_elites_with_zero_scores_have_equal_weight() -> None:
-    assert told([[2, -2], [4, -4], [9, 9], [9, 9]], [0, 0, 0, 0], elite_fraction=0.5) == pytest.approx(
+    assert mean_after([[2, -2], [4, -4], [9, 9], [9, 9]], [0, 0, 0, 0], elite_fraction=0.5) == pytest.approx(
         [3, -3]
     )
 
 
 def test_an_elite_with_score_zero_has_no_weight() -> None:
-    assert told([[5], [1], [3]], [0, 0.2, 0], elite_fraction=0.67) == pytest.approx([1])
+    assert mean_after([[5], [1], [3]], [0, 0.2, 0], elite_fraction=0.67) == pytest.approx([1])
 
 
 def test_a_search_without_any_score_stays_finite_and_keeps_exploring() -> None:
@@ -132,7 +132,7 @@ def test_the_papers_settings_are_its_tables() -> None:
     }
 
 
-# Beginning anew
+# Restarts
 
 
 def means(restart_after: int, scores: list[float], decay: bool = False) -> list[float]:
@@ -155,10 +155,10 @@ def test_a_search_without_improvement_restarts() -> None:
 
 
 def test_a_restart_resets_the_best_score() -> None:
-    anew = [
+    restarts = [
         index for index, mean in enumerate(means(2, [0.9, 0.9, 0.9, 0.1, 0.2, 0.3, 0.3, 0.3])) if mean != 77
     ]
-    assert anew == [0, 3, 8]
+    assert restarts == [0, 3, 8]
 
 
 def test_the_papers_search_never_restarts() -> None:

@@ -16,8 +16,8 @@ from tests.search.solutions import assert_same
 pytestmark = needs_shipped_weights
 
 
-def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
-    """Search for some rounds, keep the state, and go on a little, which is lost."""
+def interrupted(config: SolveConfig, rounds: int, folder: Path) -> Run:
+    """Search for some rounds, save the state, and run a few more rounds, which are lost."""
     run = Run(config)
     for _ in range(rounds):
         run.step()
@@ -30,7 +30,7 @@ def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
 
 def test_a_search_at_several_sizes_resumes_at_all_sizes(tmp_path: Path) -> None:
     config = SolveConfig("harvester", seed=2, budget=3000, also=((9, 9), (12, 17)))
-    put_aside(config, 6, tmp_path)
+    interrupted(config, 6, tmp_path)
     again = Run(config)
     assert Checkpoints(again, tmp_path).resume()
     assert [batch.size for batch in again.objective.elsewhere] == [(9, 9), (12, 17)]
@@ -40,7 +40,7 @@ def test_a_search_at_several_sizes_resumes_at_all_sizes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", [name for name in METHODS if not name.startswith("random")])
 def test_a_resumed_search_finds_the_same_program(method: str, tmp_path: Path) -> None:
     config = SolveConfig("four-corner", method, 3, budget=2000)
-    put_aside(config, 4, tmp_path)
+    interrupted(config, 4, tmp_path)
     again = Run(config)
     assert Checkpoints(again, tmp_path).resume()
     assert again.objective.evaluations > 0
@@ -53,7 +53,7 @@ def test_added_worlds_survive_a_resume(tmp_path: Path) -> None:
     run = Run(config)
     while run.objective.worlds.count == 32 and not run.finished:
         run.step()
-    for _ in range(50):  # and the climbs were scored anew
+    for _ in range(50):  # and the climbs were scored again
         run.step()
     Checkpoints(run, tmp_path).write()
     again = Run(config)
@@ -71,7 +71,7 @@ def test_added_worlds_survive_a_resume(tmp_path: Path) -> None:
 
 def test_seconds_accumulate_over_a_resume(tmp_path: Path) -> None:
     config = SolveConfig("snake", seed=1, budget=5000)
-    run = put_aside(config, 20, tmp_path)
+    run = interrupted(config, 20, tmp_path)
     again = Run(config)
     checkpoints = Checkpoints(again, tmp_path)
     state = json.loads(checkpoints.file.read_text())["state"]
@@ -81,9 +81,9 @@ def test_seconds_accumulate_over_a_resume(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("other", [{"seed": 4}, {"budget": 999}, {"task": "maze"}, {"size": (10, 10)}])
-def test_another_configuration_does_not_resume_the_checkpoint(other: dict[str, object], tmp_path: Path) -> None:
+def test_another_configuration_does_not_resume_it(other: dict[str, object], tmp_path: Path) -> None:
     config = {"task": "snake", "seed": 3, "budget": 1000}
-    put_aside(SolveConfig(**config), 3, tmp_path)  # type: ignore[arg-type]
+    interrupted(SolveConfig(**config), 3, tmp_path)  # type: ignore[arg-type]
     run = Run(SolveConfig(**{**config, **other}))  # type: ignore[arg-type]
     assert not Checkpoints(run, tmp_path).resume()
     assert run.objective.evaluations == 0
@@ -91,8 +91,8 @@ def test_another_configuration_does_not_resume_the_checkpoint(other: dict[str, o
 
 def test_another_search_in_the_folder_leaves_the_checkpoint_alone(tmp_path: Path) -> None:
     config, other = (SolveConfig("snake", seed=3, budget=budget) for budget in (1000, 2000))
-    put_aside(config, 3, tmp_path)
-    put_aside(other, 5, tmp_path)
+    interrupted(config, 3, tmp_path)
+    interrupted(other, 5, tmp_path)
     Checkpoints(Run(other), tmp_path).remove()
     again = Run(config)
     assert Checkpoints(again, tmp_path).resume()
@@ -108,15 +108,15 @@ def test_an_invalid_checkpoint_is_ignored(content: str, tmp_path: Path) -> None:
 
 def test_a_checkpoint_of_another_format_is_ignored(tmp_path: Path) -> None:
     config = SolveConfig("snake", seed=3, budget=1000)
-    put_aside(config, 3, tmp_path)
+    interrupted(config, 3, tmp_path)
     file = Checkpoints(Run(config), tmp_path).file
-    said = json.loads(file.read_text())
-    for older in ({**said, "format": 1}, {name: part for name, part in said.items() if name != "format"}):
+    stored = json.loads(file.read_text())
+    for older in ({**stored, "format": 1}, {name: part for name, part in stored.items() if name != "format"}):
         file.write_text(json.dumps(older))
         run = Run(config)
         assert not Checkpoints(run, tmp_path).resume()
         assert run.objective.evaluations == 0
-    file.write_text(json.dumps(said))
+    file.write_text(json.dumps(stored))
     assert Checkpoints(Run(config), tmp_path).resume()
 
 
@@ -154,12 +154,12 @@ def test_a_checkpoint_is_written_regularly_and_removed_at_the_end(
 def test_a_checkpoint_without_digests_is_read(tmp_path: Path) -> None:
     """As those that were written before there were any."""
     config = SolveConfig("four-corner", seed=3, budget=2000)
-    put_aside(config, 4, tmp_path)
+    interrupted(config, 4, tmp_path)
     file = Checkpoints(Run(config), tmp_path).file
-    said = json.loads(file.read_text())
-    assert said.pop("files") == {}
-    assert said.pop("tokens")[:3] == ["DEF", "run", "m("]
-    file.write_text(json.dumps(said))
+    stored = json.loads(file.read_text())
+    assert stored.pop("files") == {}
+    assert stored.pop("tokens")[:3] == ["DEF", "run", "m("]
+    file.write_text(json.dumps(stored))
     again = Run(config)
     assert Checkpoints(again, tmp_path).resume()
     assert_same(work(again), work(Run(config)))
@@ -167,11 +167,11 @@ def test_a_checkpoint_without_digests_is_read(tmp_path: Path) -> None:
 
 def test_a_checkpoint_in_another_language_raises(tmp_path: Path) -> None:
     config = SolveConfig("four-corner", seed=3, budget=2000)
-    put_aside(config, 4, tmp_path)
+    interrupted(config, 4, tmp_path)
     file = Checkpoints(Run(config), tmp_path).file
-    said = json.loads(file.read_text())
-    said["tokens"][4:6] = said["tokens"][5:3:-1]
-    file.write_text(json.dumps(said))
+    stored = json.loads(file.read_text())
+    stored["tokens"][4:6] = stored["tokens"][5:3:-1]
+    file.write_text(json.dumps(stored))
     run = Run(config)
     with pytest.raises(ValueError, match=r"the task's actions or perceptions changed .* or delete .*json"):
         Checkpoints(run, tmp_path).resume()

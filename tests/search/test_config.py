@@ -10,7 +10,7 @@ from leaps.search.solve import solve
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"task": "luck"}, "unknown task 'luck'; expected one of stair-climber"),
         ({"method": "luck"}, "unknown method 'luck'; expected one of ladder"),
@@ -38,8 +38,10 @@ from leaps.search.solve import solve
         ({"size": [8]}, "size: expected height and width such as \\(8, 8\\), found \\[8\\]"),
     ],
 )
-def test_an_invalid_configuration_raises_with_what_was_expected(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_an_invalid_configuration_raises(
+    settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
         solve(**{"task": "maze", **settings})
 
 

@@ -91,18 +91,18 @@ def test_it_restarts_after_the_maximum_number_of_neighbours() -> None:
     for _ in range(4):
         assert len(search.ask()) == 5
         search.tell(np.full(5, 0.5))
-    anew = search.ask()
-    assert len(anew) == 1
-    assert not np.array_equal(anew[0], program)
+    restarted = search.ask()
+    assert len(restarted) == 1
+    assert not np.array_equal(restarted[0], program)
 
 
 def test_after_a_restart_it_accepts_any_first_score() -> None:
     search, _ = begun(score=0.5, neighbours=5, batch=5)
     search.ask()
     search.tell(np.zeros(5))
-    anew = search.ask()
+    restarted = search.ask()
     search.tell(np.array([0.1]))  # worse than where it was before
-    np.testing.assert_array_equal(centre_of(search), anew[0])
+    np.testing.assert_array_equal(centre_of(search), restarted[0])
     asked = search.asked
     search.tell(np.array([0.1, 0.2, 0.1, 0.1, 0.1]))
     np.testing.assert_array_equal(centre_of(search), asked[1])
@@ -129,9 +129,9 @@ def test_each_climb_has_all_its_neighbours() -> None:
 def test_changed_worlds_make_it_restart() -> None:
     search, program = begun(score=0.5)
     search.worlds_changed()
-    anew = search.ask()
-    assert len(anew) == 1
-    assert not np.array_equal(anew[0], program)
+    restarted = search.ask()
+    assert len(restarted) == 1
+    assert not np.array_equal(restarted[0], program)
 
 
 def test_it_has_no_incumbent() -> None:

@@ -300,7 +300,7 @@ def test_the_climb_that_is_better_on_changed_worlds_is_resumed() -> None:
     climbs.tell(np.array([0.7, 0.9, 0.8]))
     referee = Referee(climbs, [0.2])
     referee.play(20 + 30 + 40)
-    # The third and the fourth come to the first rung, and the first goes on.
+    # The third and the fourth reach the first rung, and the first is resumed.
     assert referee.turns == [(0.7, 20), (0.2, 30), (0.9, 40)]
 
 

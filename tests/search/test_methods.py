@@ -137,8 +137,8 @@ def test_the_published_search_has_the_papers_settings_and_one_start() -> None:
         assert settings_of(built("leaps", task=task)) == config
         assert settings_of(built("random-8", task=task)) == PAPER_RANDOM[8][task]
         assert settings_of(built("random-64", task=task)) == PAPER_RANDOM[64][task]
-    assert settings_of(built("leaps", task="a task of your own")) == ONE_SETTING
-    assert settings_of(built("random-8", task="a task of your own")) == RandomConfig(8)
+    assert settings_of(built("leaps", task="a user-defined task")) == ONE_SETTING
+    assert settings_of(built("random-8", task="a user-defined task")) == RandomConfig(8)
     assert settings_of(built("leaps+")) == replace(ONE_SETTING, restart_after=RESTART_AFTER)
 
 

@@ -265,7 +265,7 @@ def test_an_equal_program_is_never_rejected() -> None:
 
 
 def test_an_equal_program_is_not_rejected_on_very_many_worlds() -> None:
-    """Sums of so many numbers depend on their order, by more than a race lets pass."""
+    """The sum of 30,000 numbers depends on their order by more than the tolerance of a race."""
     columns = np.full(30_000, 7)
     tried = Objective(NINE_TENTHS, at_column(*columns))
     other_words = tokens("DEF run m( turnRight m)")
@@ -391,7 +391,7 @@ MANY = GymTask(
 
 
 def asking(count: int) -> NDArray[np.uint8]:
-    """A program that asks about so many perceptions, then earns."""
+    """A program that tests `count` perceptions, then earns."""
     questions = " ".join(f"IF c( p{number} c) i( rest i)" for number in range(count))
     program = MANY.domain.read(f"DEF run m( {questions} earn earn m)")
     return np.asarray(MANY.domain.language.batch([program], 200)[0])
@@ -415,7 +415,7 @@ def test_a_program_with_too_many_perceptions_has_the_lowest_score() -> None:
 
 
 @pytest.mark.parametrize("method", ["ladder", "hc", "cebs", "random-8"])
-def test_a_search_continues_when_candidates_are_rejected(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_continues_after_rejections(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = Objective.scores
 
     def some_dropped(self: Objective, programs: NDArray[np.uint8], *rest: Any) -> NDArray[np.float64]:

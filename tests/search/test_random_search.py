@@ -12,7 +12,7 @@ def test_it_asks_once() -> None:
     search = RandomSearch(RandomConfig(8), 3, seed=0)
     assert not search.finished
     points = search.ask()
-    assert not search.finished  # what was asked has to be told first
+    assert not search.finished  # the scores are still due
     search.tell(points, np.zeros(8))
     assert search.finished
 

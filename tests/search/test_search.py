@@ -37,22 +37,22 @@ class Bytes:
         return np.ascontiguousarray(points, np.float32).view(np.uint8)
 
 
-class Heard:
-    """A search among points that remembers what it was told."""
+class Recorder:
+    """A search among points that records its scores."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[NDArray[np.float32], NDArray[np.float64]]] = []
+        self.scored: list[tuple[NDArray[np.float32], NDArray[np.float64]]] = []
         self.finished = False
         self.restored: dict[str, Any] | None = None
 
     def ask(self) -> NDArray[np.float32]:
-        return np.arange(3 * DIMENSIONS, dtype=np.float32).reshape(3, DIMENSIONS) + len(self.told)
+        return np.arange(3 * DIMENSIONS, dtype=np.float32).reshape(3, DIMENSIONS) + len(self.scored)
 
     def tell(self, points: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
-        self.told.append((points.copy(), scores.copy()))
+        self.scored.append((points.copy(), scores.copy()))
 
     def state(self) -> dict[str, Any]:
-        return {"told": len(self.told)}
+        return {"scored": len(self.scored)}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.restored = state
@@ -66,25 +66,25 @@ def in_bytes(search: PointSearch, max_length: int | None = None) -> InSpace:
 
 
 def test_a_search_in_the_space_asks_about_the_programs_of_its_points() -> None:
-    heard = Heard()
-    np.testing.assert_array_equal(in_bytes(heard).ask().view(np.float32), heard.ask())
+    recorder = Recorder()
+    np.testing.assert_array_equal(in_bytes(recorder).ask().view(np.float32), recorder.ask())
 
 
 def test_point_scores_include_the_bonus_of_valid_programs() -> None:
-    heard = Heard()
-    search = in_bytes(heard)
+    recorder = Recorder()
+    search = in_bytes(recorder)
     expected = []
     for scores in (np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.0, 0.0])):
         expected.append((search.ask().view(np.float32), scores + VALID_BONUS))
         search.tell(scores)
-    for (points, scores), (told_points, told_scores) in zip(expected, heard.told, strict=True):
+    for (points, scores), (told_points, told_scores) in zip(expected, recorder.scored, strict=True):
         np.testing.assert_array_equal(told_points, points)
         np.testing.assert_array_equal(told_scores, scores)
     assert VALID_BONUS > 0  # or elites that earn nothing would have no weight
 
 
 def test_the_callers_scores_are_not_changed() -> None:
-    search, scores = in_bytes(Heard()), np.array([0.0, 0.5, 1.0])
+    search, scores = in_bytes(Recorder()), np.array([0.0, 0.5, 1.0])
     search.ask()
     search.tell(scores)
     assert scores.tolist() == [0.0, 0.5, 1.0]
@@ -92,31 +92,31 @@ def test_the_callers_scores_are_not_changed() -> None:
 
 @pytest.mark.parametrize("max_length", [None, 12])
 def test_the_maximum_length_is_passed_to_the_space(max_length: int | None) -> None:
-    search = in_bytes(Heard(), max_length)
+    search = in_bytes(Recorder(), max_length)
     search.ask()
     assert cast(Bytes, search.space).limits == [max_length]
 
 
 def test_it_is_finished_when_the_search_among_points_is() -> None:
-    heard = Heard()
-    search = in_bytes(heard)
+    recorder = Recorder()
+    search = in_bytes(recorder)
     assert not search.finished
-    heard.finished = True
+    recorder.finished = True
     assert search.finished
 
 
 def test_a_search_in_the_space_has_no_incumbent() -> None:
-    assert in_bytes(Heard()).incumbent is None
+    assert in_bytes(Recorder()).incumbent is None
 
 
 def test_its_state_is_that_of_the_search_among_points() -> None:
-    heard = Heard()
-    search = in_bytes(heard)
+    recorder = Recorder()
+    search = in_bytes(recorder)
     search.ask()
     search.tell(np.zeros(3))
-    assert search.state() == {"told": 1}
-    search.restore({"told": 7})
-    assert heard.restored == {"told": 7}
+    assert search.state() == {"scored": 1}
+    search.restore({"scored": 7})
+    assert recorder.restored == {"scored": 7}
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +163,7 @@ def score(programs: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def follow(search: Search, rounds: int) -> list[NDArray[np.uint8]]:
-    """What a search asks in so many rounds."""
+    """The candidates of a search in some rounds."""
     asked = []
     for _ in range(rounds):
         programs = search.ask()

@@ -330,7 +330,7 @@ def test_an_interruption_during_simplification_returns_the_program(
     assert solution.found == whole.found
 
 
-# A task of one's own
+# A user-defined task
 
 
 def test_a_user_defined_task_is_solved() -> None:

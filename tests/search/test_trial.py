@@ -83,9 +83,9 @@ def test_is_better_is_false_for_an_insignificant_difference(monkeypatch: pytest.
     on_trial, objective = maze()
     rng = np.random.default_rng(0)
     monkeypatch.setattr(objective, "returns", lambda _, worlds: rng.normal(0, 1, (1, worlds.count)))
-    deviation = np.sqrt(2 / (CHECKS * CHECKED))  # of the mean of so many differences
+    std = np.sqrt(2 / (CHECKS * CHECKED))  # of the mean of all differences
     assert not any(on_trial.is_better(encoded(WALK), encoded(TOPS), objective) for _ in range(20))
-    steady = iter(np.tile([6 * deviation, 0.0], 20))
+    steady = iter(np.tile([6 * std, 0.0], 20))
     monkeypatch.setattr(
         objective, "returns", lambda _, worlds: next(steady) + rng.normal(0, 1, (1, worlds.count))
     )
@@ -114,7 +114,7 @@ def test_a_simpler_program_that_fails_on_fresh_worlds_is_rejected(monkeypatch: p
 
     monkeypatch.setattr(trial, "simplify", too_simple)
     assert np.array_equal(on_trial.simplified(encoded(TOPS), objective, None, 0), encoded(TOPS))
-    assert walked == [108, 124, 140]  # the worlds that told are looked at next time
+    assert walked == [108, 124, 140]  # the next attempt includes the worlds on which it failed
 
 
 # At several sizes

@@ -204,7 +204,7 @@ def test_a_wrong_shape_or_type_is_reported(tmp_path: Path, returned: str, found:
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         ("np.zeros((2, 9), np.uint8)", "row 0 of 2 is not a program: [0, 0, 0, 0, 0, 0, 0, 0, 0]"),
         ("np.array([[0, 1, 2, 4, 3], [0, 1, 2, 250, 3]], np.uint8)", "row 1 of 2 is not a program: [0, 1,"),
@@ -214,10 +214,10 @@ def test_a_wrong_shape_or_type_is_reported(tmp_path: Path, returned: str, found:
         ("['DEF run m( ' + 50 * 'move ' + 'm)']", "expected programs of at most 45 tokens, found one of 54"),
     ],
 )  # fmt: skip
-def test_an_invalid_program_is_reported(tmp_path: Path, returned: str, said: str) -> None:
+def test_an_invalid_program_is_reported(tmp_path: Path, returned: str, message: str) -> None:
     file = class_with(tmp_path, f"def ask(self):\n    import numpy as np\n    return {returned}  # here\n")
     line = line_of(file, "# here") - 2
-    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in ask: {said}")):
+    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in ask: {message}")):
         built(file).ask()
 
 
@@ -262,16 +262,16 @@ def test_an_error_of_the_package_is_reported_with_the_users_line(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("constructor", "said"),
+    ("constructor", "message"),
     [
         ("def __init__(self, setting):\n    raise KeyError('x')\n", ", line {}: KeyError: 'x'"),
         ("def __init__(self):\n    pass  # KeyError\n", ", line 1: TypeError: Mine.__init__() takes 1"),
     ],
 )  # fmt: skip
-def test_a_failing_constructor_is_reported(tmp_path: Path, constructor: str, said: str) -> None:
+def test_a_failing_constructor_is_reported(tmp_path: Path, constructor: str, message: str) -> None:
     file = class_with(tmp_path, constructor)
-    said = said.format(line_of(file, "KeyError"))
-    with pytest.raises(ValueError, match=re.escape(f"{file}{said}")):
+    message = message.format(line_of(file, "KeyError"))
+    with pytest.raises(ValueError, match=re.escape(f"{file}{message}")):
         built(file)
 
 
@@ -282,7 +282,7 @@ def test_a_constructor_with_wrong_arguments_is_explained(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("class Mine:\n    def __init__(self, setting): ...\n    def ask(self): ...\n",
          ", line 1: expected an object with a method 'tell', found Mine without it"),
@@ -294,14 +294,14 @@ def test_a_constructor_with_wrong_arguments_is_explained(tmp_path: Path) -> None
          ", line 2: expected an object with a method 'ask', found None without it"),
     ],
 )  # fmt: skip
-def test_missing_methods_are_named(tmp_path: Path, source: str, said: str) -> None:
+def test_missing_methods_are_named(tmp_path: Path, source: str, message: str) -> None:
     file = written(tmp_path, source)
-    with pytest.raises(ValueError, match=re.escape(f"{file}{said}") + "$"):
+    with pytest.raises(ValueError, match=re.escape(f"{file}{message}") + "$"):
         built(file)
 
 
 @pytest.mark.parametrize(
-    ("member", "said"),
+    ("member", "message"),
     [
         ("finished = 'no'", "expected True or False, found 'no'"),
         ("answer = 3", "expected a program and its score, or None, found 3"),
@@ -311,24 +311,24 @@ def test_missing_methods_are_named(tmp_path: Path, source: str, said: str) -> No
         ("incumbent = 'DEF'", "not a program: "),
     ],
 )  # fmt: skip
-def test_wrong_members_are_reported_with_the_class(tmp_path: Path, member: str, said: str) -> None:
+def test_wrong_members_are_reported_with_the_class(tmp_path: Path, member: str, message: str) -> None:
     file = class_with(tmp_path, f"{member}\n")
     search = built(file)
-    with pytest.raises(ValueError, match=re.escape(f"{file}, line 1: {said}")):
+    with pytest.raises(ValueError, match=re.escape(f"{file}, line 1: {message}")):
         _ = (search.finished, search.answer, search.incumbent)
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         ("[1]", "expected a dict, found list"),
         ("{'rng': print}", "expected only plain values and numpy arrays in the dict: "),
     ],
 )
-def test_a_state_that_can_not_be_saved_is_reported(tmp_path: Path, returned: str, said: str) -> None:
+def test_a_state_that_can_not_be_saved_is_reported(tmp_path: Path, returned: str, message: str) -> None:
     file = class_with(tmp_path, f"def state(self):\n    return {returned}\ndef restore(self, state): ...\n")
     line = line_of(file, "def state")
-    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in state: {said}")):
+    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in state: {message}")):
         built(file).state()
 
 
@@ -346,7 +346,7 @@ def test_tell_before_ask_raises(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "said"),
+    ("source", "name", "message"),
     [
         ("class A: ...\n", "B", "mine.py has no method 'B'; it has A"),
         ("import os\n", "B", "mine.py has no method 'B'; it has no class or function"),
@@ -356,9 +356,9 @@ def test_tell_before_ask_raises(tmp_path: Path) -> None:
         ("\nimport nowhere_at_all\n", "A", "mine.py, line 2: ModuleNotFoundError: No module named"),
     ],
 )
-def test_an_invalid_file_is_explained(tmp_path: Path, source: str, name: str, said: str) -> None:
+def test_an_invalid_file_is_explained(tmp_path: Path, source: str, name: str, message: str) -> None:
     file = written(tmp_path, source)
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         get_method(f"{file}:{name}")
 
 
