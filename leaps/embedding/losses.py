@@ -41,8 +41,8 @@ def kl_divergence(latent: Latent, kl: str = "mean") -> Tensor:
 
     kl: "mean" averages over the latent's dimensions, as in the authors' code; "sum" adds them, as in (1).
     """
-    deviation = latent.log_deviation
-    mean = 0.5 * (latent.mean**2 + (2 * deviation).exp() - 2 * deviation - 1).mean()
+    log_std = latent.log_deviation
+    mean = 0.5 * (latent.mean**2 + (2 * log_std).exp() - 2 * log_std - 1).mean()
     return mean * latent.mean.shape[1] if kl == "sum" else mean
 
 

@@ -48,7 +48,7 @@ def unseen_returns(program: str, found: Repair) -> NDArray[np.float64]:
 
 
 def expected_return(program: str, found: Repair) -> float:
-    """The reported return, computed again from the program's text."""
+    """Recompute the reported return from the program's text."""
     config = found.solution.config
     seed = UNSEEN_SEEDS + config.seed
     task = found.solution.task
@@ -128,7 +128,7 @@ def test_all_candidates_and_the_result_are_within_the_edits(task: str, edits: in
     assert found.edits == distance(found.original, found.program)
 
 
-# One world tells little: what is best there is often worse elsewhere.
+# One world is not enough: the best program there is often worse in others.
 @pytest.mark.parametrize("worlds", [1, None])
 @pytest.mark.parametrize("task", ["top-off", "seeder", "one-stroke"])
 def test_the_result_is_never_worse_on_held_out_worlds(task: str, worlds: int | None) -> None:
@@ -174,7 +174,7 @@ def sample_room(stream: Stream, world: World) -> None:  # noqa: ARG001
 
 
 def eastwards(world: World, start: World) -> float:  # noqa: ARG001
-    """How far to the right of the room Karel has come."""
+    """Karel's column as a fraction of the room's width."""
     return float(world.pose[1] - 1) / float(world.ground.shape[1] - 3)
 
 
@@ -194,7 +194,7 @@ def test_a_task_is_given_by_its_name_or_as_it_is() -> None:
 
 
 def test_a_program_is_repaired_for_a_user_defined_task() -> None:
-    """One that no name stands for: where a program should be at the end, not what it should do there."""
+    """A user-defined task without a name: the value depends on Karel's final position."""
     task = KarelTask("far", "walk to the right", (5, 9), (5, 9), sample_room, eastwards)
     found = repair("DEF run m( move turnLeft move m)", task, 1, budget=5000)
     assert (found.solution.config.task, found.solution.task) == ("far", task)
@@ -266,7 +266,7 @@ def test_a_solution_with_an_origin_is_compared_with_it() -> None:
     assert found.original_return == expected_return(NEGATED, found)
 
 
-# The same again
+# Reproducibility
 
 
 def test_the_same_seed_gives_the_same_repair() -> None:

@@ -101,7 +101,7 @@ ASKING = LONG.replace("turn", "IF c( dirt c) i( suck i) turn")
 def test_an_index_out_of_range_in_a_late_state_is_traced_back(
     function: str, task: CompiledTask, program: str
 ) -> None:
-    """No rehearsal gets there: the executor's bounds checks notice it, and the rollout is played again."""
+    """A rehearsal does not reach this state: the executor's bounds checks detect the error."""
     task = replace(task, is_over=None)
     run(task, STILL)
     line = getattr(task, function).__code__.co_firstlineno

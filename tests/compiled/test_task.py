@@ -28,7 +28,7 @@ FREE = replace(TASK, name="free", react=None, is_over=None, cost=0.0)
 
 
 def draw_variant(rng: np.random.Generator, variant: str) -> World:
-    """Draw a world by a seed, as an environment that is reset by one would be read."""
+    """Draw a world from a seed, like an environment that is reset with one."""
     seed = int(rng.integers(2**31))
     return sample(np.random.default_rng(seed), {"short": (1, 4), "long": (1, 9)}[variant])
 
@@ -258,7 +258,7 @@ def test_a_domain_is_made_from_names() -> None:
 
 
 def test_perceive_may_return_the_bits_of_a_number() -> None:
-    """Four senses or fewer are compiled another way than more; both take tuples and numbers."""
+    """Languages of at most four senses are compiled differently; both accept tuples and numbers."""
 
     def few(world: World) -> int:
         return int(world.cells[0, 0, world.numbers[0]] > 0) | int(world.numbers[1] > 0) << 1

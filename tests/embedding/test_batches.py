@@ -88,7 +88,7 @@ def grid_of(world: World) -> bytes:
 
 
 def grid_at(rollouts: RolloutTable, step: int) -> bytes:
-    """What is observed in a step."""
+    """Return the observation of a step."""
     grid = rollouts.observations(rollouts.shown[[step]])
     assert grid.shape == (1, *GRID)
     return bytes(grid.to(torch.uint8).numpy().tobytes())

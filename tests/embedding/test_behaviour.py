@@ -17,7 +17,7 @@ traces = st.text(alphabet="ml", max_size=LONGEST)
 
 
 def rollouts(*programs: list[str]) -> Rollouts:
-    """What each program did in each world: a letter per action."""
+    """The actions of each program in each world, one letter per action."""
     actions = np.full((len(programs), len(programs[0]), LONGEST), NO_ACTION, np.uint8)
     for row, worlds in enumerate(programs):
         for column, trace in enumerate(worlds):

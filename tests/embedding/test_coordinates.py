@@ -99,7 +99,7 @@ def test_axes_do_not_depend_on_which_way_the_machines_eigenvectors_point(
         assert torch.equal(fitted(cloud(300, 8)).axes, expected.axes)
 
 
-# There and back
+# Round trips
 
 
 @pytest.mark.parametrize("dimensions", SIZES)

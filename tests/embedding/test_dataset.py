@@ -163,7 +163,7 @@ def test_karels_data_set_is_not_accepted_as_a_tasks(tmp_path: Path) -> None:
         Dataset.load(tmp_path)
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(

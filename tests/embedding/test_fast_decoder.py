@@ -73,7 +73,7 @@ def test_points_are_read_in_the_coordinates_of_the_space(config: ModelConfig) ->
     as_latents = FastDecoder(space).decode(points)
     expected, found = decode_slowly(placed(space), points), FastDecoder(space).decode(points)
     assert len(np.unique(expected, axis=0)) > 10
-    # Again not all: the coordinates are one more sum in another order.
+    # Not all here, either: the coordinates are another sum in a different order.
     assert (found == expected).all(axis=1).mean() >= 0.995
     assert (found == as_latents).all(axis=1).mean() < 0.5
 

@@ -231,7 +231,7 @@ def small_space() -> ProgramSpace:
 
 
 def expected_reward(space: ProgramSpace, latent: Tensor, text: str = ORIGINAL) -> Tensor:
-    """The sum over all programs of chance times R_mat."""
+    """The expected R_mat: the sum over all programs of probability times R_mat."""
     tokens = tokens_of(*BODIES)
     programs = ProgramTable(LANGUAGE, tokens.numpy().astype(np.uint8), 6, CPU)
     original = KAREL.compile([text] * len(BODIES))
@@ -336,7 +336,7 @@ def test_the_entropy_bonus_makes_choices_less_certain() -> None:
 
     @torch.no_grad()
     def certainty() -> float:
-        """The chance of the most likely action at first."""
+        """The probability of the most likely first action."""
         start = torch.full((1, 1), LANGUAGE.ids[PREFIX[-1]])
         logits = space.decoder(latent, start)[0, 0]
         return float(logits[[LANGUAGE.ids[name] for name in LANGUAGE.actions]].softmax(dim=0).max())

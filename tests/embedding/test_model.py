@@ -147,7 +147,7 @@ def test_the_prefix_makes_a_program_whole() -> None:
     assert torch.equal(with_prefix(whole[:, len(PREFIX) :]), whole)
 
 
-# Seeing worlds
+# Observing worlds
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_nearly_all_fresh_programs_are_reconstructed(variant: str) -> None:
 def test_fresh_programs_lie_around_the_origin_of_a_shipped_space(variant: str) -> None:
     points = shipped(variant).encode(fresh_programs())
     assert np.abs(points.mean(axis=0)).max() < 0.25
-    # Not along all axes: the shortest are longer than the programs' deviation, so as not to be too short.
+    # Not along all axes: the shortest have a minimum length, above the programs' standard deviation.
     assert (np.abs(points.std(axis=0) - 1 / Coordinates.UNIT) < 0.15).mean() > 0.9
 
 

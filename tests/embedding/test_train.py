@@ -56,7 +56,7 @@ TINY = TrainConfig(
 
 
 class Interrupted(Exception):  # noqa: N818  it is no error
-    """Somebody pulled the plug."""
+    """The process was killed."""
 
 
 def run_tiny(folder: Path, config: TrainConfig = TINY, **options: Any) -> dict[str, float]:
@@ -65,7 +65,7 @@ def run_tiny(folder: Path, config: TrainConfig = TINY, **options: Any) -> dict[s
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training that nobody disturbed."""
+    """The folder of an uninterrupted training."""
     folder = tmp_path_factory.mktemp("whole")
     run_tiny(folder)
     return folder
@@ -88,7 +88,7 @@ def assert_equal_tensors(one: dict[str, Tensor], other: dict[str, Tensor]) -> No
 
 
 def said_by(folder: Path) -> dict[str, Any]:
-    """What the weights kept say about themselves, without the time they took."""
+    """The metadata of the kept weights, without times."""
     about = read_about(folder / WEIGHTS_FILE)
     metrics = {name: value for name, value in about["metrics"].items() if name != "seconds"}
     return {name: value for name, value in about.items() if name != "seconds"} | {"metrics": metrics}
@@ -102,7 +102,7 @@ def networks(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def assert_same_training(one: Path, other: Path) -> None:
-    """Bit by bit: the weights kept and what they say, those of the last epoch, and the metrics."""
+    """Compare exactly: the kept weights with metadata, those of the last epoch, and the metrics."""
     assert_equal_tensors(load_file(one / WEIGHTS_FILE), load_file(other / WEIGHTS_FILE))
     assert said_by(one) == said_by(other)
     states = [torch.load(folder / CHECKPOINT_FILE, weights_only=True)["space"] for folder in (one, other)]
@@ -236,7 +236,7 @@ def test_the_summed_divergence_draws_latents_to_the_prior_more_strongly() -> Non
 
 
 def changes_of_the_reinforced_phase(**options: Any) -> dict[str, Tensor]:
-    """How the weights of encoder and decoder change in one epoch of L^R."""
+    """The change of the weights of encoder and decoder in one epoch of L^R."""
     plain = {"rl_beta": 0.0, "rl_entropy": 0.0, "rl_clip": None}
     config = replace(
         TINY, variant="pr", learning_rate=0.0, batch=60, rl_learning_rate=0.001, **(plain | options)
@@ -249,7 +249,7 @@ def changes_of_the_reinforced_phase(**options: Any) -> dict[str, Tensor]:
 
 def test_the_reinforced_phase_can_have_its_own_divergence() -> None:
     pulled = changes_of_the_reinforced_phase(rl_beta=1000.0)
-    # Adam's first step is as long as the learning rate: only its direction says what the loss is.
+    # Adam's first step has the length of the learning rate: only its direction depends on the loss.
     trainer = Trainer(
         replace(TINY, variant="p", beta=1000.0, batch=60, learning_rate=0.001), short_programs(), CPU
     )
@@ -319,7 +319,7 @@ def test_validation_programs_are_not_trained_on() -> None:
     assert trainer.train.tolist() == short_programs().split("train").tolist()
 
 
-# The same again
+# Reproducibility
 
 
 def test_the_same_seed_gives_the_same_training(whole: Path, tmp_path: Path) -> None:
@@ -513,7 +513,7 @@ ALL_OPTIONS = replace(
 
 
 def size_of_weights(space: ProgramSpace) -> float:
-    """A score that is a function of the space alone, as a search's is."""
+    """A score that depends on the space alone, like that of a search."""
     return float(sum(parameter.abs().sum() for parameter in space.parameters()))
 
 
@@ -589,7 +589,7 @@ def test_where_the_reinforced_phase_starts_survives_a_resume(
     assert [line["epoch"] for line in metrics_of(tmp_path) if "reward" in line] == [2, 3]
 
 
-# What is kept
+# Kept weights
 
 
 class Scripted:
@@ -611,7 +611,7 @@ class Scripted:
 
 
 def assert_coordinates_fit(folder: Path) -> None:
-    """The training programs lie around the origin, with the same deviation along every axis."""
+    """The training programs lie around the origin, with the same standard deviation along every axis."""
     data = short_programs()
     points = Space.load(folder).encode(data.tokens[data.split("train")[: TINY.programs]].copy())
     assert np.abs(points.mean(axis=0)).max() < 1e-3

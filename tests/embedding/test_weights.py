@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def rewrite(file: Path, **changes: object) -> None:
-    """Change what a file says about itself."""
+    """Change the metadata of a file."""
     file.write_bytes(save(load(file.read_bytes()), metadata(read_about(file) | changes)))
 
 
@@ -37,7 +37,7 @@ def names(file: Path) -> set[str]:
         return set(opened.keys())
 
 
-# There and back
+# Round trips
 
 
 @pytest.mark.parametrize("policy", [True, False])
@@ -100,7 +100,7 @@ def test_the_space_keeps_its_policy_when_it_is_saved_without(tmp_path: Path) -> 
     assert space.policy is not None
 
 
-# What a file says about itself
+# Metadata
 
 
 def test_the_file_names_vocabulary_sizes_and_version(file: Path) -> None:
@@ -153,7 +153,7 @@ def test_the_same_weights_give_the_same_file(tmp_path: Path) -> None:
     assert len(contents) == 1
 
 
-# Refusals
+# Errors
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

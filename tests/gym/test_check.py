@@ -58,7 +58,7 @@ class Unseeded(Corridor):
 
 
 class NeverSeeded(Corridor):
-    """Begins elsewhere each time, whatever the seed."""
+    """Starts at a different cell in each episode, independent of the seed."""
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:  # noqa: ARG002
         self.length = LENGTH + next(COUNT)
@@ -69,7 +69,7 @@ class NeverSeeded(Corridor):
 
 
 class Ageing(Corridor):
-    """Remembers earlier episodes."""
+    """Has a state that depends on earlier episodes."""
 
     age = 0
 
@@ -83,7 +83,7 @@ class Ageing(Corridor):
 
 
 class Different(Corridor):
-    """Each environment has a level of its own."""
+    """Each environment has its own level."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -20,7 +20,7 @@ def bright(seen: Any) -> bool:
 
 
 def warm(seen: Any) -> bool:
-    """Nothing but its argument and Python's own words."""
+    """Uses only its argument and Python's built-ins."""
     return any(value > 0.5 for value in seen[1:])
 
 

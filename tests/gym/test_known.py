@@ -42,7 +42,7 @@ def test_a_program_cannot_save_the_cost_of_steps_by_ending() -> None:
 
 
 def view(**cells: tuple[int, int, int]) -> Any:
-    """What an agent sees: nothing but these cells, by column and row."""
+    """An observation with only these cells, by column and row."""
     image = np.zeros((7, 7, 3), np.uint8)
     for place, cell in cells.items():
         image[int(place[1]), int(place[2])] = cell

@@ -55,7 +55,7 @@ def state_of(ring: Any) -> Any:
 
 
 def last_seen(episode: Any) -> float:
-    """All that a task's value can see."""
+    """All arguments of a task's value."""
     seen = episode.observation[0] + 100 * episode.terminated + 1000 * episode.truncated
     return float(seen + sum(episode.rewards) / 7 + len(episode.rewards) / 1e6 + episode.info.get("place", 0))
 

@@ -17,7 +17,7 @@ TRIPLE = 3
 
 
 class Slow(Corridor):
-    """Takes long to reset, as one that generates a level."""
+    """Slow to reset, like an environment that generates a level."""
 
     resets = 0
 
@@ -36,7 +36,7 @@ class Locked(Slow):
 
 
 class Outside(Slow):
-    """Its state is elsewhere, in a simulator say, so that copies share it."""
+    """Its state is outside of the object, for example in a simulator, so that copies share it."""
 
     simulator: ClassVar = [0]
 

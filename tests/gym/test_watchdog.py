@@ -95,7 +95,7 @@ def test_a_slow_step_within_the_limit_is_no_error() -> None:
 
 
 def test_an_idle_scene_does_not_count_as_hanging() -> None:
-    """A trace may be looked at for longer than a step may take."""
+    """Reading a trace may take longer than a step may take."""
     task = corridor(seconds=0.2)
     steps = iter(task.course(task.domain.parse(LEFT), task.worlds(1, 0)))
     next(steps)

@@ -130,7 +130,7 @@ def test_a_script_sends_its_classes_and_registered_environments(tmp_path: Path) 
 
 
 class Deadly(Corridor):
-    """Ends the process that plays it, in a later step."""
+    """Ends its process in a later step."""
 
     last = 3
 
@@ -146,7 +146,7 @@ class Deadly(Corridor):
 
 
 class DeadlyLater(Deadly):
-    """Not in the check, which takes as many steps as the task has, 100 at most."""
+    """Not in the check, which takes at most 100 steps."""
 
     last = 101
 
@@ -165,7 +165,7 @@ def test_a_worker_that_dies_is_reported_and_the_next_batch_runs(maker: Any, step
 
 
 class Noted(Corridor):
-    """Writes down what becomes of it."""
+    """Writes to a file when it is made and closed."""
 
     def __init__(self, notes: Path) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ from leaps.search.search import Candidates
 
 
 class CountsMoves:
-    """Draws neighbours that have how many moves away they are as their first token."""
+    """A neighbourhood whose programs have their number of moves as first token."""
 
     def draw(
         self,

@@ -13,7 +13,7 @@ NARROW = BeamConfig(population=12, elites=3, sigma=1e-3)
 
 
 def parents_of(children: NDArray[np.float32], elites: NDArray[np.float32]) -> list[int]:
-    """Which elite each child stands at; -1 if at none."""
+    """Return the index of each child's elite; -1 if it has none."""
     away = np.abs(children[:, None] - elites[None]).max(axis=2)
     return [int(row.argmin()) if row.min() < 0.01 else -1 for row in away]
 
@@ -60,7 +60,7 @@ def test_children_are_spread_around_their_parent_by_sigma(sigma: float) -> None:
 
 
 def test_elites_are_of_the_last_population_only() -> None:
-    """Children that are better take their parents' place: parents are not scored again."""
+    """Better children replace their parents; parents are not scored again."""
     beam, _ = begun(NARROW, np.arange(12.0))
     children = beam.ask()
     beam.tell(children, np.arange(12.0)[::-1] + 1)
@@ -84,7 +84,7 @@ def test_it_continues_while_the_elites_mean_rises_at_all() -> None:
 
 
 def test_the_mean_is_over_elites_only() -> None:
-    """The others may get worse."""
+    """Scores of other candidates may fall."""
     beam, points = begun(NARROW, np.arange(12.0))
     beam.tell(beam.ask(), np.array([0.0] * 9 + [9.0, 10.0, 12.0]))
     assert -1 not in parents_of(beam.ask(), points[[11, 10, 9]])
@@ -99,7 +99,7 @@ def test_after_a_restart_it_accepts_any_score() -> None:
 
 
 def test_it_climbs() -> None:
-    """The sum of three coordinates has no top: a random search of as many points hardly gets to 6."""
+    """The sum of three coordinates is unbounded: a random search with as many points hardly reaches 6."""
     beam = Beam(BeamConfig(population=32, elites=8, sigma=0.5), 3, seed=2)
     best = -np.inf
     for _ in range(40):

@@ -104,7 +104,7 @@ def test_the_population_has_a_row_per_latent_in_single_precision() -> None:
     assert points.dtype == np.float32
 
 
-# Where it begins
+# Start
 
 
 def test_the_constant_start_is_that_of_the_authors_code() -> None:
@@ -136,7 +136,7 @@ def test_the_papers_settings_are_its_tables() -> None:
 
 
 def means(restart_after: int, scores: list[float], decay: bool = False) -> list[float]:
-    """Where the mean is after each iteration, if a whole population scores the same."""
+    """Return the mean after each iteration, if a whole population has the same score."""
     search = CEM(CEMConfig(4, 0.4, 1.0, decay, "normal", restart_after), 1, seed=5)
     course = [float(search.mean[0])]
     for score in scores:
@@ -198,7 +198,7 @@ def test_a_restored_search_restarts_identically() -> None:
     assert np.array_equal(straight.ask(), saved.ask())
 
 
-# The same again
+# Reproducibility
 
 
 def course(seed: int) -> NDArray[np.float32]:
@@ -218,7 +218,7 @@ def test_another_seed_gives_another_search() -> None:
     assert not np.array_equal(course(7), course(8))
 
 
-# Its end, and putting it aside
+# End, saving and restoring
 
 
 def test_it_finishes_after_the_papers_number_of_iterations() -> None:
@@ -229,7 +229,7 @@ def test_it_finishes_after_the_papers_number_of_iterations() -> None:
 
 
 def test_a_restored_search_continues_identically() -> None:
-    """By way of a file, in which arrays are lists; where it is in sigma's decay is part of it."""
+    """Through a file, in which arrays are lists; the state includes the progress of sigma's decay."""
     config = CEMConfig(16, sigma=0.4, elite_fraction=0.25, decay=True)
     search, again = CEM(config, 5, seed=7), CEM(config, 5, seed=8)
     for _ in range(30):
@@ -254,7 +254,7 @@ def test_a_restored_search_finishes_at_the_same_iteration() -> None:
     assert again.finished
 
 
-# Refusals
+# Errors
 
 
 def test_an_elite_fraction_without_elites_raises() -> None:

@@ -56,7 +56,7 @@ def test_programs_above_the_maximum_length_are_detected(tmp_path: Path) -> None:
 
 
 class Endless:
-    """A class that is given as it is."""
+    """A class passed directly."""
 
     def __init__(self, setting: Setting) -> None:
         self.seed = setting.seed

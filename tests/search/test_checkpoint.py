@@ -48,7 +48,7 @@ def test_a_resumed_search_finds_the_same_program(method: str, tmp_path: Path) ->
 
 
 def test_added_worlds_survive_a_resume(tmp_path: Path) -> None:
-    """Snake's first programs fit their worlds only, so that worlds that break them are soon added."""
+    """Snake's first programs overfit their worlds, so counterexamples are soon added."""
     config = SolveConfig("snake", seed=3, budget=25_000)
     run = Run(config)
     while run.objective.worlds.count == 32 and not run.finished:
@@ -128,7 +128,7 @@ def test_a_checkpoint_is_written_regularly_and_removed_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
-    # Its own clock, not everybody's: other threads of this process sleep by that.
+    # A clock for this module only: other threads of this process use the real one.
     monkeypatch.setattr("leaps.search.checkpoint.time", SimpleNamespace(monotonic=lambda: now))
     run = Run(SolveConfig("snake", budget=1000))
     checkpoints = Checkpoints(run, tmp_path)
@@ -144,7 +144,7 @@ def test_a_checkpoint_is_written_regularly_and_removed_at_the_end(
         now += checkpoint.EVERY / 2
 
     work(run, watch)
-    # At once, so that an interruption never finds none; then not in every round.
+    # The first one at once, for early interruptions; then not in every round.
     assert seen[:6] == [1, 1, 3, 3, 5, 5]
     checkpoints.remove()
     assert not list(tmp_path.iterdir())
@@ -152,7 +152,7 @@ def test_a_checkpoint_is_written_regularly_and_removed_at_the_end(
 
 
 def test_a_checkpoint_without_digests_is_read(tmp_path: Path) -> None:
-    """As those that were written before there were any."""
+    """Like the files of earlier versions."""
     config = SolveConfig("four-corner", seed=3, budget=2000)
     interrupted(config, 4, tmp_path)
     file = Checkpoints(Run(config), tmp_path).file

@@ -38,9 +38,7 @@ from leaps.search.solve import solve
         ({"size": [8]}, "size: expected height and width such as \\(8, 8\\), found \\[8\\]"),
     ],
 )
-def test_an_invalid_configuration_raises(
-    settings: dict[str, Any], message: str
-) -> None:
+def test_an_invalid_configuration_raises(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         solve(**{"task": "maze", **settings})
 

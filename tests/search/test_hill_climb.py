@@ -16,7 +16,7 @@ PUT = LANGUAGE.ids["putMarker"]
 
 
 class Recorded(Neighbourhood):
-    """Remembers whose neighbours were asked for last."""
+    """A neighbourhood that records the program whose neighbours were drawn last."""
 
     centre: NDArray[np.uint8] | None = None
 
@@ -34,7 +34,7 @@ def climb(neighbours: int = 20, batch: int = 5, seed: int = 0, limits: Limits | 
 
 
 def centre_of(search: HillClimb) -> NDArray[np.uint8]:
-    """The program whose neighbours the search asks for next."""
+    """Return the program whose neighbours the search asks about next."""
     search.ask()
     assert isinstance(search.neighbourhood, Recorded)
     assert search.neighbourhood.centre is not None
@@ -42,7 +42,7 @@ def centre_of(search: HillClimb) -> NDArray[np.uint8]:
 
 
 def begun(score: float = 0.5, **options: Any) -> tuple[HillClimb, NDArray[np.uint8]]:
-    """A climb that stands at its first program, and that program."""
+    """Return a search with its first program, and that program."""
     search = climb(**options)
     asked = search.ask()
     search.tell(np.array([score]))
@@ -135,7 +135,7 @@ def test_changed_worlds_make_it_restart() -> None:
 
 
 def test_it_has_no_incumbent() -> None:
-    """It can't race: a program that falls behind might still be the first that is better."""
+    """Early rejection is not possible: the search needs the first better program."""
     search, _ = begun()
     assert search.incumbent is None
     assert not search.finished
@@ -143,7 +143,7 @@ def test_it_has_no_incumbent() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_climbs_to_the_top(seed: int) -> None:
-    """As many putMarker as there is room for: from any program, a step up is one statement away."""
+    """The score counts putMarker: from any program, a better one is one statement away."""
     limits = Limits(length=12, nesting=2, in_a_row=6)
     search = climb(neighbours=500, batch=25, seed=seed, limits=limits)
     best = np.zeros(12, np.uint8)

@@ -28,7 +28,7 @@ def climbs_of(config: LadderConfig = SMALL, seed: int = 0) -> Ladder:
 
 
 def moves(programs: Candidates) -> Scores:
-    """A toy score with many equals: how often `move` stands in a program."""
+    """A toy score with many equal values: the number of `move` in a program."""
     return np.asarray((programs == MOVE).sum(axis=1), np.float64)
 
 
@@ -44,7 +44,7 @@ def incumbent(climbs: Ladder) -> NDArray[np.uint8]:
 
 
 def through_json(state: State) -> State:
-    """The state as a file would keep it: arrays are lists."""
+    """The state after a round trip through a file: arrays are lists."""
     saved = json.loads(json.dumps(state, default=lambda array: array.tolist()))
     assert isinstance(saved, dict)
     return saved
@@ -69,7 +69,7 @@ class Counting(CountsMoves, Neighbourhood):
 
 
 def neighbours_by_distance(config: LadderConfig) -> dict[int, int]:
-    """How many neighbours are how many moves away."""
+    """Count neighbours by their number of moves."""
     neighbourhood = Counting(LANGUAGE, PROGRAMS, Limits(length=20), MOVES, 0)
     climbs = Ladder(config, neighbourhood, lambda count: np.zeros((count, 20), np.uint8))
     turn(climbs, lambda asked: np.zeros(len(asked)))
@@ -118,7 +118,7 @@ def of_length(tokens: int, action: str = "move") -> NDArray[np.uint8]:
 
 
 def after_equals(before: int, *lengths: int, score: float = 0.5) -> int:
-    """How long a program of 20 tokens at most is after a step, if it was so long and had these neighbours."""
+    """Return the length of a program after a step, given its length and the scores of its neighbours."""
     climbs = climbs_of(LadderConfig(batch=len(lengths), plateau_length=0.7))
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     climbs.climb.program = of_length(before)
@@ -128,7 +128,7 @@ def after_equals(before: int, *lengths: int, score: float = 0.5) -> int:
 
 
 def test_a_plateau_move_leaves_room_to_grow() -> None:
-    """Up to 14 tokens of 20 it may make a program longer, and from there on not."""
+    """A plateau move may lengthen a program up to 14 of 20 tokens."""
     assert after_equals(10, 15, 14) == 14
     assert after_equals(10, 16, 15, 20) == 10
     assert after_equals(17, 18, 17) == 17
@@ -161,7 +161,7 @@ def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
         places.add(incumbent(climbs).tobytes())
     assert scores == sorted(scores)
     assert scores[-1] > scores[0]
-    # Along plateaus it saw many more places than there are scores.
+    # Along plateaus it saw many more programs than there are scores.
     assert len(places) > 2 * len(set(scores))
 
 
@@ -169,7 +169,7 @@ def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
 
 
 class Referee:
-    """Sees who has the turn where no climb gets anywhere: each keeps the score of its start."""
+    """Record the active climb of each turn, if no climb improves."""
 
     def __init__(self, climbs: Ladder, starts: list[float]) -> None:
         self.climbs, self.starts = climbs, iter(starts)
@@ -249,11 +249,11 @@ def test_an_improvement_renews_the_patience_and_an_equal_program_does_not() -> N
     assert evaluations == SMALL.patience
 
 
-# Other worlds
+# Changed worlds
 
 
 def three_climbs() -> tuple[Ladder, list[NDArray[np.uint8]]]:
-    """A search with a climb under way that began at 0.4, one of 0.1 that rests, and one of 0.3, higher up."""
+    """A search with an active climb of score 0.4, a paused one of 0.1, and one of 0.3 on a higher rung."""
     climbs = climbs_of()
     Referee(climbs, [0.1, 0.3, 0.4]).play(30 + 30 + 40 + 10)
     assert [climb.score for climb in all_climbs(climbs)] == [0.4, 0.1, 0.3]

@@ -22,7 +22,7 @@ MAZE = PAPER_CEM["maze"].population
 
 
 class Numbered:
-    """A space of two dimensions that decodes every point to another number, and keeps the points."""
+    """A space of two dimensions that decodes every point to a different number, and records the points."""
 
     dimensions = 2
 
@@ -43,7 +43,7 @@ def searching(changes: frozenset[str] = NONE, task: str = "maze") -> tuple[Leaps
 
 
 def iterate(search: Leaps, centre: float, best: float = 0.5) -> None:
-    """One iteration, in which the best of the population and the centre have these scores."""
+    """Run one iteration with these scores of the population's best program and of the centre."""
     scores = np.zeros(len(search.ask()))
     scores[-1] = best
     search.tell(scores)
@@ -141,7 +141,7 @@ def test_the_budget_is_a_thousand_iterations_of_the_largest_population() -> None
 
 
 class Properties(NamedTuple):
-    """What the changes are about."""
+    """The settings that the changes concern."""
 
     setting: Any
     restart: int
@@ -252,7 +252,7 @@ def test_only_one_factor_of_distances_can_be_given() -> None:
         parse_changes("leaps+x2+x3")
 
 
-# What the authors' code does and the paper doesn't say
+# Details of the authors' code
 
 
 def test_leaps_plus_has_none_of_the_authors_details() -> None:
@@ -346,7 +346,7 @@ def test_a_restored_search_that_redraws_continues_identically() -> None:
         assert np.array_equal(expected.scores, found.scores)
 
 
-# What it costs
+# Costs
 
 
 @needs_shipped_weights

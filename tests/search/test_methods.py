@@ -103,7 +103,7 @@ def test_a_search_continues_when_worlds_change(name: str) -> None:
 
 
 def likeness(programs: Candidates) -> Scores:
-    """How many of its words a program has in common with another."""
+    """The number of words that a program has in common with another."""
     wanted = KAREL.read("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
     return np.asarray((programs[:, : len(wanted)] == wanted).mean(axis=1), np.float64)
 
@@ -220,7 +220,7 @@ def test_without_counterexamples_a_program_perfect_on_the_first_worlds_ends_the_
     found = solve("top-off", "ladder-counterexamples", seed=0)
     assert found.search_return == 1
     assert found.worlds == get_method("ladder").worlds
-    # No check on 1,000 worlds before the end: all rollouts until then are on the search's own.
+    # There is no check on 1,000 worlds before the end: all rollouts are on the search's own worlds.
     last = found.history[-1]
     assert last["evaluations"] == found.budget_spent
     assert last["rollouts"] <= found.budget_spent * found.worlds

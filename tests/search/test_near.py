@@ -44,7 +44,7 @@ def row_of(program: str, length: int) -> NDArray[np.uint8]:
 
 
 def near_of(origin: str, edits: int = 3, *moves: Move, seed: int = 0) -> Near:
-    """Draw by these moves, each with the same share; by default by those of climbs."""
+    """Draw with these moves, equally frequent; by default with those of climbs."""
     return Near(KAREL, KAREL.read(origin), edits, dict.fromkeys(moves, 1.0) or MOVES, seed)
 
 
@@ -61,7 +61,7 @@ def texts_of(rows: Candidates) -> list[str]:
 
 
 def assert_close(rows: Candidates, origin: Program, edits: int) -> None:
-    """All of them are programs, which the trees say, and close to the origin; their padding is at the end."""
+    """Check that all are programs close to the origin, with padding at the end only."""
     assert (KAREL.compile(rows).entry >= 0).all()
     lengths = (rows != LANGUAGE.pad).sum(axis=1)
     np.testing.assert_array_equal(np.arange(rows.shape[1]) >= lengths[:, None], rows == LANGUAGE.pad)
@@ -69,11 +69,11 @@ def assert_close(rows: Candidates, origin: Program, edits: int) -> None:
         assert edit_distance(origin, tree_of(row), LANGUAGE) <= edits
 
 
-# Everything is close
+# Distances
 
 
 def generations(near: Near, others: Candidates | None = None) -> Iterator[Candidates]:
-    """A long walk among those that are close gets to places that are not next to the origin."""
+    """A long walk within the edits reaches programs that are not next to the origin."""
     walkers = near.begin(24)
     yield walkers
     for _ in range(6):
@@ -93,7 +93,7 @@ def test_all_neighbours_are_programs_within_the_edits(origin: str, edits: int) -
 def test_neighbours_of_any_program_are_close_to_the_origin(
     origin: Program, other: Program, edits: int, seed: int
 ) -> None:
-    """Whatever the other programs are that pieces come from, if there is room for them."""
+    """For any other programs that pieces come from."""
     near = near_of(" ".join(tokens_of(origin)), edits, seed=seed)
     piece = LANGUAGE.encode(tokens_of(other))
     others = np.stack([piece]) if len(piece) <= near.limits.length else None
@@ -149,14 +149,14 @@ def test_pieces_come_from_other_programs() -> None:
     }
 
 
-# Whose neighbours they are
+# Parents
 
 
 FIRST = ["turnLeft", *["move"] * 5]
 
 
 def test_several_parents_have_neighbours_in_turn() -> None:
-    """Few neighbours of the second are close, so that the rows are filled in several rounds of drawing."""
+    """Few neighbours of the second are close, so the rows are filled in several rounds."""
     origin = ["move"] * 6
     near = near_of(actions(*origin), 1, Move.ADJUST)
     rows, moves = near.draw(rows_of(near, actions(*origin), actions(*FIRST)), 201)
@@ -181,7 +181,7 @@ def test_fewer_neighbours_than_parents_use_the_first_parents() -> None:
 
 
 def test_a_parent_without_a_close_neighbour_is_returned_unchanged() -> None:
-    """Whatever is inserted into the second, it is two statements longer than the origin."""
+    """Any insertion into the second makes it two statements longer than the origin."""
     near = near_of(SHORTEST, 1, Move.INSERT)
     full = actions("move", "turnLeft")
     rows, moves = near.draw(rows_of(near, SHORTEST, full), 40)
@@ -192,7 +192,7 @@ def test_a_parent_without_a_close_neighbour_is_returned_unchanged() -> None:
 
 
 def test_rare_neighbours_are_found_by_repeated_draws() -> None:
-    """Nothing can be deleted here, and the other move has so small a share that most draws are in vain."""
+    """Nothing can be deleted here, and the other move is so rare that most draws fail."""
     near = Near(KAREL, KAREL.read(SHORTEST), 1, {Move.DELETE: 1.0, Move.ADJUST: 0.02}, 0)
     rows, moves = near.draw(KAREL.read(SHORTEST)[None], 50)
     assert (moves == Move.ADJUST).all()
@@ -232,7 +232,7 @@ def test_padding_is_not_part_of_the_origin() -> None:
     np.testing.assert_array_equal(padded.begin(30), near_of(MAZE, 2).begin(30))
 
 
-# The first ones
+# Starting programs
 
 
 @pytest.mark.parametrize("count", [1, 2, 32])
@@ -267,7 +267,7 @@ def test_zero_edits_raise(edits: int) -> None:
         near_of(MAZE, edits)
 
 
-# The way back
+# Returning to the origin
 
 
 def objective_of(task: str, worlds: int = 60) -> Objective:
@@ -275,7 +275,7 @@ def objective_of(task: str, worlds: int = 60) -> Objective:
 
 
 def returned(program: str, origin: str, task: str, seed: int = 0) -> str:
-    """What is left of a program, given in a row that is longer than it."""
+    """Return the origin after `return_to_origin`, from a padded program."""
     row = row_of(program, len(program.split()) + 9)
     return text_of(return_to_origin(row, objective_of(task), KAREL.read(origin), seed))
 
@@ -335,7 +335,7 @@ def test_an_edit_that_matters_is_made_as_short_as_it_can_be(seed: int) -> None:
 
 
 def test_unedited_parts_are_not_shortened() -> None:
-    """Somebody wrote it: that it is useless is no reason to touch it."""
+    """Useless statements of the origin are kept."""
     padded = MAZE.replace("move", "turnLeft turnRight move")
     broken = padded.replace("noMarkersPresent", "frontIsClear")
     assert returned(padded, broken, "maze") == padded

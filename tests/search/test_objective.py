@@ -26,19 +26,19 @@ from tests.strategies import same
 
 
 def anywhere(stream: Stream, world: World) -> None:
-    """Karel stands somewhere in an empty room."""
+    """A random position of Karel in an empty room."""
     height, width = world.ground.shape
     clear(world)
     place_karel(world, 1 + below(stream, height - 2), 1 + below(stream, width - 2), EAST)
 
 
 def far_right(world: World, start: World) -> float:  # noqa: ARG001
-    """The further right, the better: many different returns, from 0 to 1."""
+    """A value that increases to the right: many different returns from 0 to 1."""
     return float((world.pose[1] - 1) / (world.ground.shape[1] - 3))
 
 
 def spoiled(world: World, start: World) -> float:  # noqa: ARG001
-    """Not a number with one marker in the world, infinite with two."""
+    """NaN with one marker in the world, infinity with two."""
     markers = world.markers.sum()
     if markers == 1:
         return np.nan
@@ -81,11 +81,11 @@ def some_programs() -> NDArray[np.uint8]:
 
 @cache
 def their_returns(worlds: int) -> NDArray[np.float64]:
-    """What they earn on the worlds of seed 0: the first ones are the same, however many there are."""
+    """Returns on the worlds of seed 0; the first worlds do not depend on the count."""
     return evaluate(some_programs(), RIGHT, episodes=worlds, seed=0).returns
 
 
-# Without a incumbent
+# Without an incumbent
 
 
 @pytest.mark.parametrize("worlds", [1, FIRST_LAP, 100])
@@ -95,7 +95,7 @@ def test_scores_are_the_mean_returns_of_an_evaluation(worlds: int) -> None:
 
 
 def test_scores_of_a_shipped_task_are_those_of_an_evaluation_too() -> None:
-    """With a memory, a task's own size, and reactions."""
+    """For tasks with a memory, an own size, and reactions."""
     expected = evaluate(some_programs(), "snake", episodes=20, seed=4)
     tried = Objective(expected.task, expected.worlds)
     np.testing.assert_array_equal(tried.scores(some_programs()), expected.mean_return)
@@ -106,8 +106,8 @@ def test_scores_with_a_limit_of_calls_and_an_incumbent_are_those_of_an_evaluatio
     expected = evaluate(some_programs(), f"{name}~30calls", episodes=20, seed=4)
     assert (expected.rollouts.outcome == Outcome.CUT_OFF).any()
     tried = Objective(expected.task, expected.worlds)
-    for rival in (None, some_programs()[int(expected.mean_return.argmax())]):
-        np.testing.assert_array_equal(tried.scores(some_programs(), rival), expected.mean_return)
+    for incumbent in (None, some_programs()[int(expected.mean_return.argmax())]):
+        np.testing.assert_array_equal(tried.scores(some_programs(), incumbent), expected.mean_return)
     assert tried.known == []
 
 
@@ -124,7 +124,7 @@ def test_the_worlds_are_not_changed() -> None:
     assert same(tried.worlds, before)
 
 
-# With a incumbent
+# With an incumbent
 
 
 @settings(max_examples=60)
@@ -136,7 +136,7 @@ def test_a_race_gives_exact_scores_to_all_that_finish(worlds: int, incumbent: in
     scores = objective(worlds).scores(some_programs(), incumbent=some_programs()[incumbent])
     kept = scores != DROPPED
     np.testing.assert_allclose(scores[kept], returns[kept].mean(axis=1), rtol=0, atol=1e-12)
-    # Who was dropped was behind at some time; who never was, or is as good on every world, wasn't dropped.
+    # Rejected programs were behind at some time; programs never behind were not rejected.
     lead = np.cumsum(returns - returns[incumbent], axis=1)
     assert (lead[~kept].min(axis=1) < 0).all()
     assert kept[(lead > -1e-12).all(axis=1)].all()
@@ -145,7 +145,7 @@ def test_a_race_gives_exact_scores_to_all_that_finish(worlds: int, incumbent: in
 
 
 def plain_race(returns: NDArray[np.float64], incumbent: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What comes of a race, from all returns [programs, worlds]: who is behind after a lap is out."""
+    """Compute the scores of a race from all returns [programs, worlds]; reject those behind after a lap."""
     ends = [end for lap, end in [(16, 16), (48, 64), (144, 208)] if incumbent.size - end >= lap]
     behind = [returns[:, :end].sum(axis=1) < incumbent[:end].sum() - 1e-9 for end in ends]
     return np.where(np.any(behind, axis=0), DROPPED, returns.mean(axis=1))
@@ -155,7 +155,7 @@ def plain_race(returns: NDArray[np.float64], incumbent: NDArray[np.float64]) -> 
     "name", ["top-off", "snake", "one-stroke", "door-key", "top-off~cost", "seesaw~200~cost"]
 )
 def test_a_race_rejects_the_same_programs_as_full_runs(name: str) -> None:
-    """Neighbours of good programs and of bad ones, on 16 worlds and on many; climbing, as a search does."""
+    """Neighbours of good and bad programs, on 16 worlds and on many, with a rising incumbent."""
     task = get(name)
     worlds = task.worlds(150, seed=5)
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=6)
@@ -178,7 +178,7 @@ def test_a_race_rejects_the_same_programs_as_full_runs(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["harvester", "top-off", "maze"])
 def test_worlds_of_other_sizes_have_equal_weight(name: str) -> None:
-    """Who keeps up at home is run in all of them; climbing, so that much is known without a run."""
+    """Programs not rejected at the own size run at all sizes; with a rising incumbent and known results."""
     task = get(name)
     home, *others = (task.worlds(32, 5, size) for size in (None, (9, 9), (10, 14)))
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=6)
@@ -217,7 +217,7 @@ def test_the_next_incumbent_is_not_run_again() -> None:
 
 
 def test_a_program_proven_equivalent_is_not_run() -> None:
-    """And it can be the next incumbent, and what does the same as that isn't run either."""
+    """It can be the next incumbent, and its equivalents are not run either."""
     same_words = [
         "DEF run m( WHILE c( frontIsClear c) w( move w) IF c( markersPresent c) i( move i) m)",
         "DEF run m( WHILE c( frontIsClear c) w( move w) IF c( markersPresent c) i( turnLeft i) m)",
@@ -239,7 +239,7 @@ def test_a_program_that_falls_behind_is_rejected_early() -> None:
 
 
 def test_a_program_that_falls_behind_late_is_rejected() -> None:
-    """Level with the incumbent where there is nowhere to go, behind it on the later worlds."""
+    """Equal to the incumbent on the first worlds, behind it on the later ones."""
     columns = [7] * FIRST_LAP + [1] * 192
     tried = Objective(RIGHT, at_column(*columns))
     assert tried.scores(tokens(STAY), incumbent=tokens(WALK)[0]).tolist() == [DROPPED]
@@ -247,7 +247,7 @@ def test_a_program_that_falls_behind_late_is_rejected() -> None:
 
 
 def test_a_program_that_falls_behind_in_the_last_lap_gets_an_exact_score() -> None:
-    """A race is decided on the way only: at the end, all scores are known and none need be withheld."""
+    """Programs are rejected only before the last lap: at the end, all scores are known."""
     columns = [7] * 90 + [1] * 10
     tried = Objective(RIGHT, at_column(*columns))
     scores = tried.scores(tokens(STAY, WALK), incumbent=tokens(WALK)[0])
@@ -255,7 +255,7 @@ def test_a_program_that_falls_behind_in_the_last_lap_gets_an_exact_score() -> No
 
 
 def test_an_equal_program_is_never_rejected() -> None:
-    """The same behaviour in other words: sums of returns must not tell the two apart."""
+    """The same behaviour in different words: the sums of returns must be equal."""
     other_words = "DEF run m( WHILE c( frontIsClear c) w( move w) REPEAT R=0 r( move r) m)"
     other_step = "DEF run m( turnLeft turnRight move m)"
     tried = objective(200)
@@ -312,7 +312,7 @@ def test_incumbents_are_not_confused() -> None:
 
 
 def test_any_number_of_incumbents_may_follow_and_each_equals_itself() -> None:
-    """Lap by lap, its returns add up to a little more or less than all at once."""
+    """The sum of returns by lap may differ slightly from the sum of all."""
     tried = objective(300)
     for incumbent in some_programs():
         assert tried.scores(incumbent[None], incumbent)[0] != DROPPED
@@ -349,7 +349,7 @@ def test_scores_include_added_worlds() -> None:
 
 
 def test_an_incumbent_is_run_again_on_added_worlds() -> None:
-    """It fares worse there; with what it earned before, it would not even keep up with itself."""
+    """Its returns are lower there, so its old returns would reject the incumbent itself."""
     tried = Objective(RIGHT, at_column(*[7] * 40))
     incumbent = tokens(STAY)
     assert tried.scores(incumbent, incumbent[0]).tolist() == [1.0]
@@ -359,7 +359,7 @@ def test_an_incumbent_is_run_again_on_added_worlds() -> None:
     assert tried.rollouts - before == 80
 
 
-# Programs that ask about too much
+# Programs with too many perceptions
 
 
 class Paid(Env[Any, Any]):
@@ -436,7 +436,7 @@ def test_an_origin_with_too_many_perceptions_raises() -> None:
         Run(SolveConfig("many", origin=MANY.domain.text(asking(17))), MANY)
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(("actions", "found"), [("putMarker", "nan"), ("putMarker putMarker", "inf")])

@@ -180,7 +180,7 @@ def test_a_search_ends_after_ten_perfect_iterations_in_a_row(monkeypatch: pytest
     assert result.iterations + IN_A_ROW - 1 <= len(decoded) < 1000
 
 
-# The same again
+# Reproducibility
 
 
 @needs_shipped_weights
@@ -194,7 +194,7 @@ def test_another_seed_gives_another_search() -> None:
     assert not np.array_equal(found(HARD, seed=0).point, found(HARD, seed=1).point)
 
 
-# Refusals
+# Errors
 
 
 @needs_shipped_weights

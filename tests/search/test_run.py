@@ -70,7 +70,7 @@ def with_numbers(**settings: Any) -> GymTask:
 
 @pytest.fixture
 def space(tmp_path: Path) -> str:
-    """An untrained space for other constants than the task begins with."""
+    """An untrained space with constants other than the task's initial ones."""
     language = with_numbers().fitting(["place>0.35", "place>0.77"]).domain.language
     save_weights(ProgramSpace(language, ModelConfig(8, 8), None), tmp_path / "w")
     return str(tmp_path / "w")

@@ -30,7 +30,7 @@ HISTORY = [
 
 
 def solution_of(task: str = "maze", program: str = PROGRAM, size: tuple[int, int] | None = None) -> Solution:
-    """A solution as a search would have found it."""
+    """A solution like that of a search."""
     return Solution(
         SolveConfig(task, seed=5, size=size, budget=900),
         get(task),
@@ -162,7 +162,7 @@ def test_a_file_instead_of_a_folder_raises_and_is_kept(tmp_path: Path, inside: s
 
 
 def test_a_folder_that_is_not_writable_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A disk that is full or read-only says so only when something is written.
+    # A full or read-only disk raises only when something is written.
     def full(file: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device", str(file), content and None)
 

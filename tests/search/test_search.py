@@ -62,7 +62,7 @@ def in_bytes(search: PointSearch, max_length: int | None = None) -> InSpace:
     return InSpace(search, cast(Space, Bytes()), max_length)
 
 
-# In the space
+# Searches in the space
 
 
 def test_a_search_in_the_space_asks_about_the_programs_of_its_points() -> None:
@@ -141,7 +141,7 @@ def test_in_a_real_space_it_asks_about_programs_within_the_limit(
     )
 
 
-# Put aside, and taken up again
+# Saved and restored
 
 
 def hill_climb(seed: int) -> Search:
@@ -158,7 +158,7 @@ SEARCHES: dict[str, Callable[[int], Search]] = {
 
 
 def score(programs: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """A score that depends on nothing but the program, with rises and equals."""
+    """A score that depends on the program only, with higher and equal scores."""
     return np.asarray((programs.astype(np.int64) * np.arange(1, programs.shape[1] + 1)).sum(axis=1) % 8 / 8)
 
 
@@ -173,7 +173,7 @@ def follow(search: Search, rounds: int) -> list[NDArray[np.uint8]]:
 
 
 def through_json(state: dict[str, Any] | None) -> dict[str, Any]:
-    """What is left of a state in a file: lists and plain numbers."""
+    """The state after a round trip through a file: lists and plain numbers."""
 
     def plain(value: Any) -> Any:
         assert isinstance(value, np.ndarray | np.generic), f"found {type(value)} in a state"
@@ -212,7 +212,7 @@ def test_a_running_search_can_be_reset_to_an_earlier_state(name: str) -> None:
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_a_state_does_not_change_while_the_search_continues(name: str) -> None:
-    """It may be kept for a while before it is written."""
+    """The state may be written later."""
     search = SEARCHES[name](1)
     follow(search, 6)
     state = search.state()
@@ -225,7 +225,7 @@ def test_a_state_does_not_change_while_the_search_continues(name: str) -> None:
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_restoring_does_not_change_the_state(name: str) -> None:
-    """Two searches may begin from one state."""
+    """Two searches may be restored from one state."""
     search = SEARCHES[name](1)
     follow(search, 6)
     state = through_json(search.state())

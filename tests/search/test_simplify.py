@@ -15,7 +15,7 @@ TOP_OFF = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( put
 
 
 def row(program: str, length: int = 45) -> NDArray[np.uint8]:
-    """A program as searches hold it: filled up to its longest."""
+    """A program padded to the maximum length, as in searches."""
     tokens = KAREL.read(program)
     return np.pad(tokens, (0, length - len(tokens)), constant_values=LANGUAGE.pad)
 
@@ -32,7 +32,7 @@ def length(program: str) -> int:
     return len(program.split())
 
 
-# Never worse
+# Quality
 
 
 @pytest.mark.parametrize("task", ["top-off", "harvester", "seeder", "four-corner"])
@@ -49,7 +49,7 @@ def test_a_simpler_program_is_never_worse_nor_costlier(task: str, worlds: int) -
         assert costs(simpler[None], LANGUAGE)[0] <= costs(program[None], LANGUAGE)[0]
 
 
-# Shorter
+# Length
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_padding_costs_nothing() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_repeat_that_a_while_can_replace_is_replaced(seed: int) -> None:
-    # The numbers are large enough for the worlds of this size, and for no other.
+    # The numbers are large enough for worlds of this size only.
     program = "DEF run m( REPEAT R=19 r( REPEAT R=19 r( move turnRight r) r) m)"
     assert objective_of("maze").scores(row(program)[None])[0] == 1.0
     words = simplified(program, "maze", seed).split()
@@ -110,7 +110,7 @@ def test_a_repeat_that_a_while_can_replace_is_replaced(seed: int) -> None:
     assert "WHILE" in words
 
 
-# The same again
+# Reproducibility
 
 
 def test_the_same_seed_gives_the_same_program() -> None:

@@ -27,7 +27,7 @@ pytestmark = needs_shipped_weights
 
 
 def sample_corridor(stream: Stream, world: World) -> None:
-    """A corridor of random length, Karel at its beginning."""
+    """A corridor of random length, with Karel at its start."""
     _, width = world.ground.shape
     clear(world)
     world.ground[2:, :] = WALL
@@ -36,7 +36,7 @@ def sample_corridor(stream: Stream, world: World) -> None:
 
 
 def marked_end(world: World, start: World) -> float:  # noqa: ARG001
-    """Say whether the only marker lies in the last cell."""
+    """Whether the only marker is in the last cell."""
     last = 1
     while world.ground[1, last + 1] != WALL:
         last += 1
@@ -44,7 +44,7 @@ def marked_end(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def broken_value(world: World, start: World) -> float:  # noqa: ARG001
-    """As soon as two markers lie about, it no longer knows."""
+    """NaN with two or more markers."""
     return np.nan if world.markers.sum() > 1 else 0.5 * float(world.markers.sum())
 
 
@@ -53,7 +53,7 @@ def always_broken(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def distance(world: World, start: World) -> float:  # noqa: ARG001
-    """What is a loss rather than a gain: cells from Karel to the end of the corridor, and no marker is 10."""
+    """A negative value: minus the cells from Karel to the end of the corridor; without a marker, -10."""
     last = 1
     while world.ground[1, last + 1] != WALL:
         last += 1
@@ -76,7 +76,7 @@ def lengths(solution: Solution) -> list[int]:
 
 
 def expected_return(solution: Solution) -> float:
-    """The reported return, computed again from the program's text."""
+    """Recompute the reported return from the program's text."""
     config = solution.config
     seed = UNSEEN_SEEDS + config.seed
     again = evaluate(
@@ -85,7 +85,7 @@ def expected_return(solution: Solution) -> float:
     return again.expected().mean
 
 
-# The promise
+# Solutions
 
 
 @pytest.mark.parametrize("task", ["stair-climber", "maze", "top-off"])
@@ -110,7 +110,7 @@ def test_solve_takes_a_configuration() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_also_finds_a_program_that_is_perfect_at_other_sizes(seed: int) -> None:
-    """Harvester's fields are all alike, so that most programs that are perfect there count its rows."""
+    """Harvester has one initial state, so most programs that are perfect there count its rows."""
     also = ((9, 9), (12, 17))
     alone, held = (solve("harvester", seed=seed, also=sizes) for sizes in ((), also))
     assert alone.solved
@@ -123,7 +123,7 @@ def test_also_finds_a_program_that_is_perfect_at_other_sizes(seed: int) -> None:
 
 
 def test_checks_compare_returns_at_each_size() -> None:
-    """Harvester has one world of each size, so that none can be added that tells more; TopOff has many."""
+    """Harvester has one world of each size, so there are no counterexamples; TopOff has many worlds."""
     run = Run(SolveConfig("harvester", budget=60_000, size=(16, 16), also=((5, 5),), max_length=14))
     while not run.finished:
         run.step()
@@ -145,7 +145,7 @@ def test_another_size_of_world_is_searched_and_judged() -> None:
     assert expected_return(solution) == 1.0
 
 
-# The same again
+# Reproducibility
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -253,7 +253,7 @@ def test_an_overfitted_program_is_detected() -> None:
             program for program in believed if evaluate(program, "maze", episodes=1000).mean_return[0] < 1
         ]
         if wrong:
-            # Worlds that break it were added.
+            # Counterexamples were added.
             assert solution.worlds > 1
             assert solution.found not in wrong
         caught += wrong
@@ -300,7 +300,7 @@ def test_an_interrupted_search_returns_the_best_so_far(method: str) -> None:
     assert solution.interrupted
     whole = solve("snake", method, budget=solution.budget_spent)
     assert not whole.interrupted
-    # As if the budget had ended there, but for the simplifying: who interrupts doesn't want to wait.
+    # As if the budget had ended there, but without simplification, to return at once.
     assert solution.program == solution.found == whole.found
     assert (solution.budget_spent, solution.history) == (whole.budget_spent, whole.history)
 
@@ -361,7 +361,7 @@ def test_a_constant_nan_raises() -> None:
 
 
 def test_a_task_with_negative_returns_is_searched() -> None:
-    # Nothing says that values are above some number; what is given up in a race must not look like a gain.
+    # Values have no lower bound; a rejected program must not look better.
     task = replace(CORRIDOR, name="losses", value=distance)
     solution = solve(task, budget=3000)
     worlds = solution.history[0]["worlds"]

@@ -159,7 +159,7 @@ def test_a_program_that_is_perfect_at_all_sizes_is_better() -> None:
 
 
 def test_all_sizes_have_equal_weight() -> None:
-    """However many worlds of each are looked at: worse at home, and more so better elsewhere."""
+    """Independent of the number of worlds: slightly worse at the own size, much better at the other."""
     on_trial = Trial(TOP_OFF, 5, [(12, 12), (5, 30)])
     objective = Objective(TOP_OFF, TOP_OFF.worlds(8, 1), (TOP_OFF.worlds(8, 1, (5, 30)),))
     both = np.stack([encoded(NINE), encoded(HALF)])

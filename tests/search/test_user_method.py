@@ -40,7 +40,7 @@ def written(folder: Path, source: str) -> str:
 
 
 def class_with(folder: Path, methods: str = "", base: str = TEXTS) -> str:
-    """A file whose class Mine asks about two texts, with more methods; line 1 is the class."""
+    """A file with a class Mine that asks about two texts and has further methods; it starts on line 1."""
     written(folder, f"class Mine:\n{base}\n")
     with (folder / "mine.py").open("a") as file:
         file.write(indent(dedent(methods), "    "))
@@ -79,7 +79,7 @@ def test_the_same_seed_finds_the_same_program() -> None:
     assert (one.program, one.evaluations) == (same.program, same.evaluations)
 
 
-# What a file may name
+# Names in a file
 
 
 def test_a_class_a_function_and_a_method_are_accepted(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_texts_and_token_ids_are_equivalent(tmp_path: Path) -> None:
 
 
 def test_programs_of_different_lengths_can_be_mixed(tmp_path: Path) -> None:
-    """The final choice compares programs of all rounds, so that all have rows of the same length."""
+    """The final choice compares programs of all rounds, so all need rows of the same length."""
     longer = "DEF run m( move move turnLeft m)"
     methods = f"""
         def ask(self):
@@ -371,7 +371,7 @@ def test_a_missing_file_raises(tmp_path: Path) -> None:
 
 
 def test_a_saved_search_of_a_user_continues_identically(tmp_path: Path) -> None:
-    """Through JSON, as a checkpoint does it."""
+    """Through JSON, as in a checkpoint."""
     methods = """
         def __init__(self, setting):
             import numpy as np
