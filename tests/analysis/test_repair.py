@@ -194,7 +194,7 @@ def test_a_task_is_given_by_its_name_or_as_it_is() -> None:
 
 
 def test_a_program_is_repaired_for_a_user_defined_task() -> None:
-    """A user-defined task without a name: the value depends on Karel's final position."""
+    """The task is not registered; its value depends on Karel's final position only."""
     task = KarelTask("far", "walk to the right", (5, 9), (5, 9), sample_room, eastwards)
     found = repair("DEF run m( move turnLeft move m)", task, 1, budget=5000)
     assert (found.solution.config.task, found.solution.task) == ("far", task)

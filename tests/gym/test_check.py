@@ -58,7 +58,7 @@ class Unseeded(Corridor):
 
 
 class NeverSeeded(Corridor):
-    """Starts at a different cell in each episode, independent of the seed."""
+    """Has another length in each episode, independent of the seed."""
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:  # noqa: ARG002
         self.length = LENGTH + next(COUNT)

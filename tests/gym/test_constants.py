@@ -139,7 +139,7 @@ def test_refining_keeps_the_best_program_and_maps_others_to_the_nearest() -> Non
 
 
 def test_a_search_finds_constants_that_its_task_did_not_start_with() -> None:
-    """Start from the constant 0.1 alone: reaching the end needs a constant of 0.8 or more."""
+    """The initial constants are small, and reaching the end needs one of 0.8 or more."""
     task = walk(
         perceptions={"place": PLACE}, constants={"place": (0.1, 0.15)}, actions={"right": 1, "left": 0}
     )

@@ -11,7 +11,7 @@ from tests.gym.test_task import IN_LIGHT, RIGHT
 
 
 class Counting(Corridor):
-    """A corridor that counts its steps."""
+    """A corridor that counts its steps and resets."""
 
     steps = resets = 0
 

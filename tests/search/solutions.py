@@ -4,7 +4,7 @@ from leaps.search.solve import Solution
 
 
 def assert_same(one: Solution, other: Solution) -> None:
-    """The fields of a solution without times."""
+    """Check that two solutions agree in everything but times."""
     for name in ("program", "found", "evaluations", "rollouts", "worlds", "history", "elsewhere"):
         assert getattr(one, name) == getattr(other, name), name
     assert (one.unseen_return, one.search_return) == (other.unseen_return, other.search_return)

@@ -118,7 +118,7 @@ def of_length(tokens: int, action: str = "move") -> NDArray[np.uint8]:
 
 
 def after_equals(before: int, *lengths: int, score: float = 0.5) -> int:
-    """Return the length of a program after a step, given its length and the scores of its neighbours."""
+    """Return the length of a program after a step, given the lengths of its neighbours and their score."""
     climbs = climbs_of(LadderConfig(batch=len(lengths), plateau_length=0.7))
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     climbs.climb.program = of_length(before)

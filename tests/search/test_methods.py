@@ -103,7 +103,7 @@ def test_a_search_continues_when_worlds_change(name: str) -> None:
 
 
 def likeness(programs: Candidates) -> Scores:
-    """The number of words that a program has in common with another."""
+    """The fraction of positions at which a program has the word of another."""
     wanted = KAREL.read("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
     return np.asarray((programs[:, : len(wanted)] == wanted).mean(axis=1), np.float64)
 

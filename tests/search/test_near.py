@@ -275,7 +275,7 @@ def objective_of(task: str, worlds: int = 60) -> Objective:
 
 
 def returned(program: str, origin: str, task: str, seed: int = 0) -> str:
-    """Return the origin after `return_to_origin`, from a padded program."""
+    """Return the result of `return_to_origin` for a program in a row longer than needed."""
     row = row_of(program, len(program.split()) + 9)
     return text_of(return_to_origin(row, objective_of(task), KAREL.read(origin), seed))
 

@@ -53,7 +53,7 @@ def always_broken(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def distance(world: World, start: World) -> float:  # noqa: ARG001
-    """A negative value: minus the cells from Karel to the end of the corridor; without a marker, -10."""
+    """A negative value: minus the cells from Karel to the end of the corridor, minus 10 without a marker."""
     last = 1
     while world.ground[1, last + 1] != WALL:
         last += 1
