@@ -198,8 +198,8 @@ def _decode_range(
         apply(network.gates_of_latent, states, rows, count, gates_of_latent)
         apply(network.output_of_latent, states, rows, count, output_of_latent)
 
-        for place in range(_WRITTEN, max_length):
-            left = max_length - place
+        for position in range(_WRITTEN, max_length):
+            left = max_length - position
             _read(network, states, rows, count, tokens, gates_of_latent, gate_sums)
 
             undecided = 0
@@ -229,7 +229,7 @@ def _decode_range(
             for slot in range(count):
                 row = rows[slot]
                 token = tokens[row]
-                programs[first + np.int64(row), place] = token
+                programs[first + np.int64(row), position] = token
                 line = state[row] * _BLOCKS + stack[row, depth[row]]
                 opened = grammar.opens[state[row], token]
                 owed[row] += grammar.change[line, token]
