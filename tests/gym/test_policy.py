@@ -66,7 +66,7 @@ def test_the_policy_acts_like_the_evaluated_program() -> None:
 
 
 def test_privileged_perceptions_need_the_environment() -> None:
-    with pytest.raises(ValueError, match=r"into the environment \(atTheEnd\); expected the environment"):
+    with pytest.raises(ValueError, match=r"privileged perceptions \(atTheEnd\); expected an environment"):
         ProgramPolicy(LOOKING, CORRIDOR)
 
 
