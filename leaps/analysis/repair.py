@@ -1,4 +1,4 @@
-"""Make a program better with a few edits, so that those who know it still know it."""
+"""Repair a program with a few edits, so that its readers still recognize it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,22 +12,22 @@ from leaps.search.solve import Listener, Run, Solution, SolveConfig, work
 from leaps.tasks import get
 
 BUDGET = 500_000
-"""evaluations by default"""
+"""default maximum number of evaluations"""
 
 
 @dataclass(frozen=True)
 class Repair:
-    """A program before and after."""
+    """The result of a repair: the program before and after."""
 
     original: str
     original_return: float
-    """on the worlds that what was found is judged on, too"""
+    """return on the same held-out worlds as the repaired program"""
     original_elsewhere: dict[str, float]
-    """… by size, on those of each other size that the program was to hold at"""
+    """return by size, on the held-out worlds of each other size in `also`"""
     edits: int
-    """statements that differ"""
+    """number of edits: statements added, removed or changed"""
     solution: Solution
-    """what was found, and how"""
+    """the repaired program, and the search that found it"""
 
     @property
     def program(self) -> str:
@@ -45,13 +45,13 @@ class Repair:
 def repair(
     program: str | Program, task: str | Task, edits: int = 3, listener: Listener = id, **settings: Any
 ) -> Repair:
-    """Look for the best program that is at most so many edits from a given one.
+    """Search for the best program within `edits` edits of a given one.
 
     >>> repair("DEF run m( WHILE c( noMarkersPresent c) w( move w) m)", "maze", edits=2).edits
     1
 
-    An edit adds, removes or changes a statement (`leaps.dsl.edit`). Edits that turn out to make no difference
-    are taken back. settings: seed, budget, size and also of SolveConfig.
+    An edit adds, removes or changes a statement (`leaps.dsl.edit`). Edits that make no difference are taken
+    back. settings: the fields seed, budget, size and also of SolveConfig.
     """
     wanted: Task = get(task) if isinstance(task, str) else task
     if isinstance(program, str):
@@ -62,7 +62,7 @@ def repair(
 
 
 def repaired(solution: Solution) -> Repair:
-    """Compare what was found with what there was."""
+    """Compare the repaired program with the original."""
     config = solution.config
     assert config.origin is not None
     domain = solution.task.domain

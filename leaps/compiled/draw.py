@@ -1,4 +1,4 @@
-"""Worlds of cells and numbers as text and as pictures, for tasks that do not draw their own."""
+"""Worlds of cells and numbers as text and as pictures, for tasks without their own drawing."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 EMPTY = "."
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 LARGEST, SMALLEST, LONGEST = 22, 6, 640
-"""pixels: of a character's cell at most and at least, and of a picture's longer side unless it has many"""
+"""pixels: maximum and minimum size of a character's cell, and the longer side of a picture, which may be
+longer with cells of minimum size"""
 INK, PAPER = (40, 44, 52), (250, 250, 248)
 
 
@@ -36,7 +37,7 @@ def _digit(cell: int) -> str:
 
 
 def to_image(text: str) -> "Image":
-    """Draw a text, each character in a cell of its own."""
+    """Draw a text, each character in its own cell."""
     from PIL import Image, ImageDraw, ImageFont
 
     rows = text.splitlines() or [""]

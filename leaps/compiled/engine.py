@@ -1,4 +1,4 @@
-"""The loops of one compiled domain, and what calls them."""
+"""The loops compiled for one domain, and the functions that call them."""
 
 from typing import Any
 
@@ -13,25 +13,25 @@ from leaps.domain import NO_ACTION, Rollouts
 from leaps.dsl.compiler import Compiled
 
 NAMES = tuple(name for name in vars(rules) if not name.startswith("_") and name not in ("Any", "np"))
-"""what a domain provides"""
+"""names of the functions and constants that a domain provides"""
 LONGEST = np.iinfo(np.int32).max
-"""actions that a rollout may take: `Rollouts.steps` has no room for more"""
+"""maximum actions of a rollout, since `Rollouts.steps` is int32"""
 GRAIN = 256
-"""rollouts that are worth a thread of their own, if nothing is known of how long they are"""
+"""minimum rollouts per thread, if their length is unknown"""
 
 
 def check_horizon(horizon: int) -> None:
-    """Refuse a horizon that `Rollouts` has no room for."""
+    """Raise a ValueError if `Rollouts` can't represent a horizon."""
     if not 0 <= horizon <= LONGEST:
-        raise ValueError(f"a horizon is 0 to {LONGEST:,}, found {horizon:,}")
+        raise ValueError(f"horizon must be from 0 to {LONGEST:,}, found {horizon:,}")
 
 
 class Engine:
-    """Everything that runs programs in the worlds of one domain, made from its rules."""
+    """The executor of programs in one domain, compiled from its rules."""
 
     def __init__(self, domain: Any, home: str, label: str = "") -> None:
-        """domain: a module, or whatever else has all of `leaps.compiled.rules`. home: its file. label: tells
-        it from other domains of that file.
+        """domain: a module or other object with all names of `leaps.compiled.rules`. home: its file. label:
+        distinguishes it from other domains in the same file.
         """
         if missing := [name for name in NAMES if not hasattr(domain, name)]:
             raise ValueError(f"{home}: expected all of leaps.compiled.rules, found no {', '.join(missing)}")
@@ -39,8 +39,8 @@ class Engine:
         self._layout_of = domain.layout_of
         names["code_of"] = specialized(kernels.code_of, names, home, label=label, inline=True)
         self.step = names["step"] = specialized(kernels.step, names, home, label=label, inline=True)
-        """for a loop of the domain's own; see `kernels.step`"""
-        # To count references would take longer than the work.
+        """for loops that the domain defines itself; see `kernels.step`"""
+        # Reference counting would take longer than the work.
         self._run_range = specialized(kernels.run_range, names, home, label=label, counted=False)
         self._replay_range = specialized(kernels.replay_range, names, home, label=label, counted=False)
         self._advance_range = specialized(kernels.advance_range, names, home, label=label, counted=False)
@@ -60,19 +60,17 @@ class Engine:
         want_returns: bool = True,
         grain: int = GRAIN,
     ) -> Rollouts:
-        """Run every program in every world. Returns are what the task's hooks pay at the end.
+        """Run every program in every world. Returns are the values of the task's hooks at the end.
 
-        With `own_worlds` each program has its own: the first as many as go round, and so on. The worlds given
-        are not changed. needed: [worlds] what a program must have earned by the end of each world, all in
-        all; one that hasn't is given up, and its returns beyond are 0.
+        With `own_worlds`, the worlds are divided evenly and in order: each program runs in its own part. The
+        worlds are not changed. needed: [worlds] minimum cumulative return after each world. A program below
+        it is rejected, and its further returns are 0.
         """
         if (compiled.entry < 0).any():
             raise ValueError(f"row {int((compiled.entry < 0).argmax())} of the batch is not a program")
         check_horizon(horizon)
         if own_worlds and worlds.count % max(compiled.count, 1):
-            raise ValueError(
-                f"{worlds.count} worlds can't be shared out evenly among {compiled.count} programs"
-            )
+            raise ValueError(f"{worlds.count} worlds can't be divided evenly among {compiled.count} programs")
         shape = (
             compiled.count,
             worlds.count // max(compiled.count, 1) if own_worlds else worlds.count,
@@ -93,7 +91,7 @@ class Engine:
         final = worlds.room(shape[0] * shape[1] if want_final else 0)
         calls, run_range = compiled.calls, self._run_range
         least = np.zeros(0) if needed is None else needed
-        # What a program has earned or used is for one thread to say.
+        # One thread runs all worlds of a program if its cumulative return or its used entries are needed.
         whole = max(shape[1], 1) if want_used or needed is not None else 1
         layout, deepest = self._layout_of(worlds), int(np.diff(compiled.start).max(initial=1))
         share(
@@ -136,9 +134,9 @@ class Engine:
         )
 
     def replay(self, worlds: Any, actions: NDArray[np.uint8], hooks: Hooks) -> Any:
-        """Do the actions [worlds, horizon] again, and return every state: `horizon + 1` per world, in order.
+        """Replay the actions [worlds, horizon], and return every state: `horizon + 1` per world, in order.
 
-        After the last action of a rollout its last state is repeated.
+        After the last action of a rollout, its last state is repeated.
         """
         if len(actions) != worlds.count:
             raise ValueError(
@@ -163,7 +161,10 @@ class Engine:
         *,
         coarse: bool = False,
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Do one action in each active world: rewards, terminated, truncated; see `kernels.advance_range`."""
+        """Do one action in each active world; return rewards, terminated and truncated.
+
+        See `kernels.advance_range`.
+        """
         count = len(steps)
         rewards = np.empty(count)
         terminated, truncated = np.empty(count, np.bool_), np.empty(count, np.bool_)

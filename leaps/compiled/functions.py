@@ -1,7 +1,7 @@
-"""Functions of a task as the executor takes them: compiled into a domain's loops, or behind a pointer.
+"""Compile the functions of a task: into the domain's loops, or as native functions behind a pointer.
 
-Functions of users are compiled with bounds checks. An error that one of them raises passes through the loops,
-but not through a pointer, so there it becomes a number that stands for it.
+Users' functions are compiled with bounds checks. An exception can pass through the loops, but not through a
+pointer. A function behind a pointer returns a special value instead.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def engine_of(
     is_over: Callable[[World], bool] | None,
     codes: int,
 ) -> Engine:
-    """Make the loops of a domain, once for all tasks with these functions."""
+    """Compile the loops of a domain, once for all tasks with these functions."""
     rules = plain_rules(
         _compiled(perceive, WORLD_TYPE),
         _compiled(act, WORLD_TYPE, types.int64),
@@ -35,27 +35,27 @@ def engine_of(
 
 
 def _compiled(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-    """Compile a function of the domain; one that the package has compiled with its own options stays."""
+    """Compile a function of the domain; keep one that the package has compiled with its own options."""
     if is_ours(python_of(function)):
         return function if python_of(function) is not function else jit(function)
     return compiled_for(python_of(function), *arguments)
 
 
 def never(world: World, change: int) -> bool:  # noqa: ARG001
-    """React to nothing."""
+    """Return False: the reaction of a task without `react`."""
     return False
 
 
 @cache
 def guarded_reaction(react: Callable[[World, int], bool]) -> Callable[[World, int], int]:
-    """Let a reaction that raises an error return FAILED, since no error passes through a pointer."""
+    """Wrap a reaction to return FAILED on an exception, which can't pass through a pointer."""
     compiled = compiled_for(react, WORLD_TYPE, types.int64)
 
     def guarded(world: World, change: int) -> int:
         over = FAILED
         try:
             over = 1 if compiled(world, change) else 0
-        except Exception:  # numba knows no other
+        except Exception:  # numba supports no other type
             over = FAILED
         return over
 
@@ -64,14 +64,14 @@ def guarded_reaction(react: Callable[[World, int], bool]) -> Callable[[World, in
 
 @cache
 def guarded_value(value: Callable[[World, World], float]) -> Callable[[World, World], float]:
-    """Let a value that raises an error return NaN, since no error passes through a pointer."""
+    """Wrap a value function to return NaN on an exception, which can't pass through a pointer."""
     compiled = compiled_for(value, WORLD_TYPE, WORLD_TYPE)
 
     def guarded(world: World, start: World) -> float:
         worth = np.nan
         try:
-            worth = 1.0 * compiled(world, start)  # a truth value may be a value, too
-        except Exception:  # numba knows no other
+            worth = 1.0 * compiled(world, start)  # converts True and False, too
+        except Exception:  # numba supports no other type
             worth = np.nan
         return worth
 

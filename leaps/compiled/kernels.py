@@ -1,13 +1,11 @@
 """The loops that run programs, written for any compiled domain; see `rules` and `Engine`.
 
-One lookup in the program's table a step (see `leaps.dsl.compiler`), no Python in between. What a task adds
-are two native functions, called through pointers: `react` after the changes that it wants to hear of, and
-`value` when a rollout is over. So a domain's loops are compiled once, and a rollout without a task pays
-nothing for one.
+A step is one lookup in the program's table (see `leaps.dsl.compiler`), without Python. A task adds two native
+functions, called through pointers: `react` after the changes in its `events`, and `value` when a rollout is
+over. So a domain's loops are compiled only once, and a rollout without a task has no extra cost.
 
-Many programs that a search tries never end: they run round and round until the horizon cuts them off. Such a
-program comes back to a state that it was in. Then the rounds that it has left are known, and skipped; what
-comes out is the same.
+Many programs that a search tries never end: they loop until the horizon cuts them off. Such a program returns
+to an earlier state. The remaining rounds are then known and skipped, with the same result.
 """
 
 from typing import Any, NamedTuple
@@ -36,31 +34,31 @@ from leaps.dsl.compiler import HALT, NO_SENSE, OPERATION, SET, SHIFT, STUCK, Com
 from leaps.dsl.interpreter import Outcome
 
 NO_ACTION = 255
-"""fills up rows of actions"""
+"""padding of rows of actions"""
 _FIRST_MARK = 32
-"""steps after which a state is remembered, to see whether it comes again; then twice as many, and so on"""
-_NEVER_AGAIN = np.int32(STUCK)
-"""the entry of a run that has passed its limit of calls: it can't act again"""
+"""steps after which a state is stored for cycle detection; then after twice as many, and so on"""
+_OVER_LIMIT = np.int32(STUCK)
+"""the table entry of a run that has exceeded its limit of calls: it can't act again"""
 _NOWHERE = np.uint64(2**64 - 1)
 _HALTED, _ENDED, _CUT_OFF, _STUCK = (int(outcome) for outcome in Outcome)
 _ONE = np.uint64(1)
 
 
 class Hooks(NamedTuple):
-    """What a task adds to a rollout."""
+    """The hooks of a task that a rollout calls."""
 
     events: int
-    """which changes `react` wants to hear of, added up"""
+    """change bits after which `react` is called"""
     react: int
-    """address of a native function, as the domain's `react_at` takes it"""
+    """address of a native function, the argument of the domain's `react_at`"""
     value: int
-    """address of a native function, as the domain's `value_at` takes it"""
+    """address of a native function, the argument of the domain's `value_at`"""
     cost: float
     """subtracted from the value for every action"""
 
 
 def code_of(perceived: np.uint64, senses: NDArray[np.uint8], program: int) -> np.uint64:
-    """Pick the senses that a program asks about out of all that is perceived."""
+    """Select the senses that a program uses from all perceptions."""
     if CODES > 0:
         return perceived
     code = np.uint64(0)
@@ -81,9 +79,9 @@ def step(
     events: int,
     hook: Any,
 ) -> tuple[Any, int, bool]:
-    """Act, let the task react, and see whether the rollout is over: registers, what has changed, the end.
+    """Do an action and call the task's reaction; return the registers, the changes, and whether it is over.
 
-    flat: the same worlds as `worlds`.
+    flat: flat view of `worlds`.
     """
     before = registers
     registers, change = act(flat, layout, registers, action)
@@ -121,10 +119,10 @@ def run_range(
     first: int,
     last: int,
 ) -> None:
-    """Run rollouts first..last-1, numbered program by program. Outputs of size 0 are not wanted.
+    """Run rollouts first..last-1, numbered program by program. Outputs of size 0 are not computed.
 
-    If something is needed, they are all those of some programs. scratch, memo: room for one world each;
-    counters, marked_counters: for the loops of the longest program.
+    With `needed`, the range must contain all rollouts of its programs. scratch, memo: buffers of one world
+    each. counters, marked_counters: buffers for the loops of the longest program.
 
     Nothing is allocated, so that no references have to be counted: that would take longer than the work.
     """
@@ -158,16 +156,16 @@ def run_range(
                 if senses[program, sense] != NO_SENSE:
                     codes <<= _ONE
         loops_used = compiled.start[program + 1] - compiled.start[program]
-        place = np.uint64(compiled.entry[program])
+        pc = np.uint64(compiled.entry[program])
         taken = 0
         spent = 0  # calls
         looked_at = np.uint64(0)
-        marked, marked_place, marked_after = registers, _NOWHERE, 0
+        marked, marked_pc, marked_after = registers, _NOWHERE, 0
         changed = False  # more than the registers, since the mark
         next_mark = horizon if record or limit > 0 else min(_FIRST_MARK, horizon)
         while True:
             code = code_of(perceive(here, layout, registers), senses, program)
-            at = entries + place * codes + code
+            at = entries + pc * codes + code
             entry = table[at]
             if watched:
                 if track:
@@ -177,17 +175,17 @@ def run_range(
             if calls is not None:
                 spent += calls[at]
                 if spent > limit:
-                    entry = _NEVER_AGAIN
+                    entry = _OVER_LIMIT
             operation = entry & OPERATION
             while operation >= SET:
                 loop = np.uint64(entry >> SHIFT)
                 if operation == SET:
                     counters[loop] = loops[rows + loop, 0]
-                    place = np.uint64(loops[rows + loop, 1])
+                    pc = np.uint64(loops[rows + loop, 1])
                 else:
                     counters[loop] -= 1
-                    place = np.uint64(loops[rows + loop, 1] if counters[loop] > 0 else loops[rows + loop, 2])
-                at = entries + place * codes + code
+                    pc = np.uint64(loops[rows + loop, 1] if counters[loop] > 0 else loops[rows + loop, 2])
+                at = entries + pc * codes + code
                 entry = table[at]
                 if watched:
                     if track:
@@ -197,33 +195,33 @@ def run_range(
                 if calls is not None:
                     spent += calls[at]
                     if spent > limit:
-                        entry = _NEVER_AGAIN
+                        entry = _OVER_LIMIT
                 operation = entry & OPERATION
             if operation >= HALT:
                 outcome = _HALTED if operation == HALT else _STUCK
                 if calls is not None and operation != HALT:
-                    outcome = _CUT_OFF  # it goes round until the limit is passed
+                    outcome = _CUT_OFF  # it loops until it exceeds the limit
                 break
-            if place == marked_place and registers == marked:
+            if pc == marked_pc and registers == marked:
                 again = True
                 for loop_number in range(loops_used):
                     again &= counters[loop_number] == marked_counters[loop_number]
                 if again and changed and not same_state(here, past):
-                    again, marked_place = False, _NOWHERE  # once is enough: to compare takes its time
+                    again, marked_pc = False, _NOWHERE  # compare only once, since it takes time
                 if again:
                     taken = horizon - (horizon - taken) % (taken - marked_after)
-                    marked_place, next_mark = _NOWHERE, horizon
+                    marked_pc, next_mark = _NOWHERE, horizon
             if taken == next_mark:
                 if taken == horizon:
                     outcome = _CUT_OFF
                     break
-                marked, marked_place, marked_after = registers, place, taken
+                marked, marked_pc, marked_after = registers, pc, taken
                 for loop_number in range(loops_used):
                     marked_counters[loop_number] = counters[loop_number]
                 copy_world(here, 0, past, 0, layout)
                 changed = False
                 next_mark = min(2 * next_mark, horizon)
-            place = np.uint64(entry >> SHIFT)
+            pc = np.uint64(entry >> SHIFT)
             registers, change, over = step(here, scratch, 0, layout, registers, operation, events, hook)
             if record:
                 recorded[index * horizon + taken] = operation
@@ -254,7 +252,10 @@ def run_range(
 def replay_range(
     worlds: Any, layout: Any, scratch: Any, actions: NDArray[np.uint8], hooks: Hooks, states: Any
 ) -> None:
-    """Do the actions [worlds, horizon] again: every state, `horizon + 1` for each world. scratch: for one."""
+    """Replay the actions [worlds, horizon] and store every state, `horizon + 1` for each world.
+
+    scratch: buffer of one world.
+    """
     horizon, hook = actions.shape[1], react_at(hooks.react)
     here, starts, out = flatten(scratch), flatten(worlds), flatten(states)
     for number in range(len(actions)):
@@ -289,12 +290,12 @@ def advance_range(
 ) -> None:
     """Do one action in each active world of first..last-1.
 
-    values: the return of each rollout if it ended now. coarse: the task's value depends on no register that
-    changes without a change that `act` reports as STATEFUL or FINAL.
+    values: the return of each rollout if it ended now. coarse: the task's value depends only on changes that
+    `act` reports as STATEFUL or FINAL, not on other changes of registers.
     """
     flat = flatten(worlds)
     events, hook, value = hooks.events, react_at(hooks.react), value_at(hooks.value)
-    cost, telling = hooks.cost, events | FINAL | STATEFUL
+    cost, relevant = hooks.cost, events | FINAL | STATEFUL
     for number in range(first, last):
         rewards[number] = 0.0
         terminated[number] = truncated[number] = False
@@ -305,7 +306,7 @@ def advance_range(
         store(flat, number, layout, registers)
         steps[number] += 1
         terminated[number] = over
-        if change & telling or (not coarse and registers != before) or steps[number] == 1 or cost > 0.0:
+        if change & relevant or (not coarse and registers != before) or steps[number] == 1 or cost > 0.0:
             worth = value(world_at(worlds, number), world_at(starts, number)) - cost * steps[number]
             rewards[number] = worth - values[number]
             values[number] = worth

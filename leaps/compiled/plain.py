@@ -1,6 +1,6 @@
-"""Rules for worlds of cells and numbers, from `perceive` and `act` alone.
+"""Rules for worlds of cells and numbers, made from `perceive` and `act` alone.
 
-A corridor, for example, is a row of cells with dirt, and the robot's place is the first of the numbers:
+A corridor, for example, is a row of cells with dirt, and the robot's position is the first of the numbers:
 
 @jit
 def perceive(world):
@@ -33,7 +33,7 @@ class World(NamedTuple):
     cells: NDArray[np.uint8]
     """[planes, height, width]"""
     numbers: NDArray[np.int64]
-    """where the agent is, what it carries, what a task remembers"""
+    """other state: the agent's position, the things it carries, the task's own variables"""
 
 
 class Worlds(NamedTuple):
@@ -45,7 +45,7 @@ class Worlds(NamedTuple):
     """[worlds, numbers]"""
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
+    def count(self) -> int:  # type: ignore[override]  # hides tuple.count, which is not needed
         return len(self.numbers)
 
     @property
@@ -54,36 +54,36 @@ class Worlds(NamedTuple):
         return height, width
 
     def room(self, count: int) -> "Worlds":
-        """Make room for worlds of the same size."""
+        """Allocate worlds of the same size, filled with zeros."""
         return Worlds(
             np.zeros((count, *self.cells.shape[1:]), np.uint8),
             np.zeros((count, self.numbers.shape[1]), np.int64),
         )
 
     def take(self, indices: NDArray[np.integer] | slice) -> "Worlds":
-        """Some of the worlds, in the order given."""
+        """Return some of the worlds, in the given order."""
         return Worlds(np.ascontiguousarray(self.cells[indices]), np.ascontiguousarray(self.numbers[indices]))
 
     @staticmethod
     def join(parts: "list[Worlds]") -> "Worlds":
-        """Put batches one after the other."""
+        """Concatenate batches."""
         return Worlds(
             np.concatenate([part.cells for part in parts]), np.concatenate([part.numbers for part in parts])
         )
 
     def world(self, index: int) -> World:
-        """World `index`, as a view: what changes there changes here."""
+        """Return world `index` as a view, which shares its memory."""
         return World(self.cells[index], self.numbers[index])
 
 
 WORLD_TYPE = types.NamedTuple((types.Array(types.uint8, 3, "C"), types.Array(types.int64, 1, "C")), World)
-"""a `World` to compiled code"""
+"""numba's type of a `World`"""
 REACT_TYPE = types.int64(WORLD_TYPE, types.int64)
-"""react(world, what changed) → whether the rollout is over: 0 or 1, or FAILED"""
+"""react(world, change) → whether the rollout is over: 0 or 1, or FAILED"""
 FAILED = -1
-"""what a reaction returns that raised an error, which can't pass through a pointer"""
+"""result of a reaction that raised an exception, which can't pass through a pointer"""
 VALUE_TYPE = types.float64(WORLD_TYPE, WORLD_TYPE)
-"""value(world, the world at the start) → what the task pays in this state"""
+"""value(world, initial world) → the value of this state"""
 ALL_CHANGES = 2**62 - 1
 
 
@@ -104,27 +104,27 @@ def flatten(worlds: Worlds) -> Worlds:
 
 @jit
 def copy_world(source: Worlds, read: int, target: Worlds, write: int, layout: int) -> None:
-    ours, theirs = world_at(source, read), world_at(target, write)
+    original, copied = world_at(source, read), world_at(target, write)
     for number in range(layout):
-        theirs.numbers[number] = ours.numbers[number]
-    planes, height, width = ours.cells.shape
+        copied.numbers[number] = original.numbers[number]
+    planes, height, width = original.cells.shape
     for plane in range(planes):
         for row in range(height):
             for column in range(width):
-                theirs.cells[plane, row, column] = ours.cells[plane, row, column]
+                copied.cells[plane, row, column] = original.cells[plane, row, column]
 
 
 @jit
 def same_state(one: Worlds, other: Worlds) -> bool:
-    ours, theirs = world_at(one, 0), world_at(other, 0)
-    for number in range(len(ours.numbers)):
-        if ours.numbers[number] != theirs.numbers[number]:
+    left, right = world_at(one, 0), world_at(other, 0)
+    for number in range(len(left.numbers)):
+        if left.numbers[number] != right.numbers[number]:
             return False
-    planes, height, width = ours.cells.shape
+    planes, height, width = left.cells.shape
     for plane in range(planes):
         for row in range(height):
             for column in range(width):
-                if ours.cells[plane, row, column] != theirs.cells[plane, row, column]:
+                if left.cells[plane, row, column] != right.cells[plane, row, column]:
                     return False
     return True
 
@@ -153,11 +153,11 @@ def plain_rules(
     is_over: Callable[[World], bool] | None = None,
     codes: int = 0,
 ) -> SimpleNamespace:
-    """Make the rules of a domain whose worlds are a `World` each.
+    """Make the rules of a domain in which each world is a `World`.
 
-    perceive: compiled; returns what `as_bits` takes. act: compiled; does an action in the world, and returns
-    what has changed as bits, 0 for nothing. is_over: compiled; whether the world itself ends a rollout.
-    codes: 2 to the number of senses, if the language has FEW_SENSES.
+    perceive: compiled; returns an argument for `as_bits`. act: compiled; does an action in the world, and
+    returns the changes as bits, 0 for none. is_over: compiled; whether the world itself ends a rollout.
+    codes: 2 to the power of the number of senses, if the language has at most FEW_SENSES, else 0.
     """
     ended = _never if is_over is None else is_over
 

@@ -1,7 +1,7 @@
-"""Try out a user's task before it is used, and find what was wrong when a run of it fails.
+"""Test a user's task before its first run, and locate the error when a run fails.
 
-Compiled code can't say where a user's function went wrong. So some random programs are run in plain Python
-first, where an error has a place, and then compiled: both have to do the same.
+Compiled code can't report the line of an error in a user's function. So some random programs are first run in
+plain Python, which reports it, and then compiled. Both must give the same results.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from leaps.compiled.task import CompiledTask
 
 PROGRAMS, WORLDS, ACTIONS = 24, 4, 40
-"""random programs of a rehearsal, initial states that each is run in, and actions of each run at most"""
+"""random programs of a rehearsal, initial states per program, and maximum actions per run"""
 NEARLY = 1e-9
-"""difference between two returns that counts as none"""
+"""tolerance between two returns"""
 
 
 def rehearse(task: "CompiledTask") -> None:
     """Run random programs in plain Python and compiled; ValueError if one fails or they differ."""
     language = task.domain.language
     tokens = sample_programs(language, task.domain.programs, PROGRAMS, seed=0)
-    programs = tokens[task.compile(tokens).entry >= 0]  # some may ask about too much
+    programs = tokens[task.compile(tokens).entry >= 0]  # skip programs with too many perceptions
     compiled = task.compile(programs)
     worlds = task.worlds(WORLDS, seed=0).worlds
     played = [
@@ -79,9 +79,9 @@ def play(
 
 
 def find_fault(task: "CompiledTask", compiled: Compiled, worlds: Worlds, horizon: int) -> None:
-    """Find the rollout in which a function of the task fails; ValueError with the place, if it is found.
+    """Find the rollout in which a function of the task fails; ValueError with file and line, if found.
 
-    Program by program and world by world, compiled; then that one rollout in plain Python.
+    Run compiled code program by program and world by world, then the failing rollout in plain Python.
     """
     for program in range(compiled.count):
         alone = compiled.take(np.array([program]))

@@ -1,14 +1,14 @@
-"""What a compiled domain provides: small functions for numba, which the loops of `kernels` are made of.
+"""The interface of a compiled domain: small functions for numba, which the loops of `kernels` call.
 
-The functions here are only their documentation. `kernels` imports them, and an `Engine` replaces each by
-the domain's function of that name. So a loop calls a domain's rules without paying for it: they are
-compiled into the loop.
+The functions here are only documentation. `kernels` imports them, and an `Engine` replaces each by the
+domain's function of the same name. They are compiled into the loop, so a call costs nothing.
 
-Worlds are a named tuple of arrays, one world a row, with `count`, `room(count)` for as many of the same size,
-and `take(indices)`. In a loop they are
+Worlds are a named tuple of arrays, one world per row, with `count`, `room(count)`, which allocates worlds of
+the same size, and `take(indices)`. A loop uses them as
 
-- flat: each array as one row of numbers, since a view of one world costs more than copying a small one;
-- the layout: what is constant for worlds of one size, such as the width;
+- flat worlds: each array as one row of numbers, since a view of one world costs more than copying a small
+  one;
+- the layout: constants of worlds of one size, such as the width;
 - the registers of a world: the few numbers that nearly every action reads or changes, as a tuple. They are
   kept out of the arrays while a program runs. A domain may have none.
 """
@@ -18,26 +18,26 @@ from typing import Any
 import numpy as np
 
 STATEFUL = 0
-"""bits of what `act` says has changed: those that stand for more than the registers"""
+"""change bits returned by `act` that stand for changes outside the registers"""
 FINAL = 0
-"""bits after which `is_over` is asked even if the task wants to hear of none of them"""
+"""change bits after which `is_over` is called even if they are not among the task's events"""
 CODES = 0
-"""how many codes `perceive` can return, for a language of FEW_SENSES. 0 for one with more senses: then each
-program has codes of its own"""
+"""number of codes that `perceive` can return, for a language with at most FEW_SENSES. 0 for one with more
+senses: then each program has its own codes"""
 
 
 def layout_of(worlds: Any) -> Any:
-    """Return what is constant for worlds of this size."""
+    """Return the constants of worlds of this size."""
     raise NotImplementedError
 
 
 def flatten(worlds: Any) -> Any:
-    """View worlds flat."""
+    """Return a flat view of worlds."""
     raise NotImplementedError
 
 
 def world_at(worlds: Any, number: int) -> Any:
-    """View one of the worlds."""
+    """Return a view of one world."""
     raise NotImplementedError
 
 
@@ -47,7 +47,7 @@ def copy_world(source: Any, read: int, target: Any, write: int, layout: Any) -> 
 
 
 def same_state(one: Any, other: Any) -> bool:
-    """Whether two flat worlds are equal but, perhaps, for what is in the registers."""
+    """Whether two flat worlds are equal, apart from the registers."""
     raise NotImplementedError
 
 
@@ -62,12 +62,12 @@ def store(flat: Any, number: int, layout: Any, registers: Any) -> None:
 
 
 def perceive(flat: Any, layout: Any, registers: Any) -> np.uint64:
-    """Return what is perceived: bit k says whether sense k of the language holds."""
+    """Return the perceptions: bit k is 1 if sense k of the language holds."""
     raise NotImplementedError
 
 
 def act(flat: Any, layout: Any, registers: Any, action: int) -> tuple[Any, int]:
-    """Do one action: the new registers, and what has changed, as bits."""
+    """Do one action; return the new registers and the changes as bits."""
     raise NotImplementedError
 
 
@@ -85,10 +85,10 @@ def react(hook: Any, world: Any, number: int, layout: Any, change: int, before: 
 
 
 def react_at(address: int) -> Any:
-    """Turn an address into the task's function that `react` calls."""
+    """Convert an address to the task's function that `react` calls."""
     raise NotImplementedError
 
 
 def value_at(address: int) -> Any:
-    """Turn an address into the task's function (world, world at the start) → value."""
+    """Convert an address to the task's function (world, initial world) → value."""
     raise NotImplementedError

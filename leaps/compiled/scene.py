@@ -1,7 +1,7 @@
-"""A world of a compiled task that is acted in an action at a time, in plain Python; see `leaps.domain.Scene`.
+"""A world of a compiled task, run one action at a time in plain Python; see `leaps.domain.Scene`.
 
 It runs the same `perceive`, `act`, `react`, `is_over` and `value` as the executor, but not compiled. So an
-index out of range is an error here, which is reported with the function, its file and its line.
+index out of range raises an error here, which is reported with the function, its file and its line.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from leaps.compiled.task import CompiledTask
 
 SHORT = 80
-"""characters of a value that a message quotes at most"""
+"""maximum characters of a value quoted in a message"""
 OVERFLOW_HINT = "; cells are uint8, so convert them with int() before you subtract"
 
 
@@ -44,7 +44,7 @@ class CompiledScene:
         return same and np.array_equal(before.numbers, self.world.numbers)
 
     def perceived(self) -> int:
-        """Perceive: bit k says whether sense k holds."""
+        """Return the perceptions: bit k is 1 if sense k holds."""
         seen = self._look("perceive")
         senses = self.task.domain.language.senses
         if isinstance(seen, tuple):
@@ -59,7 +59,7 @@ class CompiledScene:
         return int(as_bits(seen))
 
     def look(self, sense: int) -> bool:
-        """Look whether the perception of a sense holds."""
+        """Whether the perception of a sense holds."""
         return bool(self.perceived() >> sense & 1)
 
     def holds(self, condition: Condition) -> bool:
@@ -114,7 +114,7 @@ class CompiledScene:
         return to_text(self.world) if self.task.draw is None else str(self._call("draw", self.world))
 
     def _look(self, name: str, *more: Any) -> Any:
-        """Call a function that has to leave the world as it is."""
+        """Call a function that must not change the world."""
         before = self._copy()
         found = self._call(name, self.world, *more)
         if not self._is(before):
@@ -122,10 +122,10 @@ class CompiledScene:
         return found
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        """Call a function of the task; report an error that it raises with its place."""
+        """Call a function of the task; report its exceptions with file and line."""
         function: Callable[..., Any] = python_of(getattr(self.task, name))
         try:
-            # Compiled numbers do not wrap around where these would. What is not finite is refused later.
+            # Overflow would give other results than compiled code. Infinite values are rejected later.
             with np.errstate(over="raise", divide="ignore", invalid="ignore"):
                 return function(*arguments)
         except Exception as error:
@@ -133,7 +133,7 @@ class CompiledScene:
             self._blame(name, f"{type(error).__name__}: {error}{hint}", error)
 
     def _blame(self, name: str, why: str, error: Exception | None = None) -> NoReturn:
-        """Name the user's function with its file and line."""
+        """Raise an error that names the user's function with its file and line."""
         code = getattr(python_of(getattr(self.task, name)), "__code__", None)
         at = "" if error is None else raised_at(error)
         if not at and code is not None:

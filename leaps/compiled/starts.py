@@ -1,4 +1,4 @@
-"""Initial states of a compiled task: worlds of one shape, as compiled code takes them."""
+"""Initial states of a compiled task: worlds of one shape, stacked in arrays for compiled code."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class Starts(NamedTuple):
     """[worlds] the same for all; "" for tasks whose sizes are a height and a width"""
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
+    def count(self) -> int:  # type: ignore[override]  # hides tuple.count, which is not needed
         return len(self.numbers)
 
     @property
@@ -46,7 +46,7 @@ class Starts(NamedTuple):
 
 
 def sound(world: Any, size: Size, where: str) -> World:
-    """Return a world as compiled code takes it; ValueError if it is none. where: begins the message."""
+    """Convert a world for compiled code; ValueError if it is invalid. where: prefix of the message."""
     try:
         cells, numbers = np.asarray(world.cells), np.asarray(world.numbers)
     except AttributeError:
@@ -67,7 +67,7 @@ def sound(world: Any, size: Size, where: str) -> World:
 
 
 def stacked(worlds: Sequence[World], size: Size, task: str) -> Starts:
-    """Put worlds of one shape one after the other."""
+    """Stack worlds of one shape into arrays."""
     shapes = {(world.cells.shape, world.numbers.shape) for world in worlds}
     if len(shapes) > 1:
         raise ValueError(

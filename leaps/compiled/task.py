@@ -1,8 +1,8 @@
 """A task in a domain of worlds of cells and numbers, made from a few functions.
 
-The functions are plain Python. The interpreter, which traces and the studio use, calls them as they are; the
-executor compiles them. Those that come with the package are trusted. Those of users are rehearsed before the
-first run, and index with bounds checks.
+The functions are plain Python. The interpreter, for traces and the studio, calls them as they are; the
+executor compiles them. Functions of the package are trusted. A user's functions are tested before the first
+run (`leaps.compiled.rehearsal`), and compiled with bounds checks.
 """
 
 import io
@@ -44,67 +44,66 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 PER_CELL = 10
-"""actions of a rollout for each cell of a world, if the task does not say how many"""
+"""default maximum actions of a rollout per cell of the world"""
 ROUNDING = 1e-9
-"""by which a value may exceed `highest`, as sums of fractions do"""
+"""tolerance by which a value may exceed `highest`, because of rounding"""
 CHECKED_DRAWS = 16
-"""drawn worlds that have to be in the list of a user's task"""
+"""drawn worlds that are looked up in the listing of a user's task"""
 FRAMES, MILLISECONDS = 400, 120
-"""pictures of a film at most, and how long each is shown"""
+"""maximum number of frames of a film, and the duration of each"""
 
 
 @dataclass(frozen=True)
 class CompiledTask:
-    """One task. `perceive`, `act`, `react`, `is_over` and `value` are compiled, so they keep to numbers,
-    arrays and loops. All other functions are called as plain Python.
+    """One task. `perceive`, `act`, `react`, `is_over` and `value` are compiled, so they may use numbers,
+    arrays and loops only. All other functions are called as plain Python.
     """
 
     name: str
     domain: Domain
-    """the words of its programs; `Domain.of` makes one from the names of actions and perceptions"""
+    """the language of its programs; `Domain.of` makes one from the names of actions and perceptions"""
     perceive: Callable[[World], Any]
-    """what is perceived: a tuple with a truth value for each sense of the language; or the bits of one
-    number"""
+    """return a tuple with a truth value for each sense of the language, or the bits of one number"""
     act: Callable[[World, int], int]
-    """do an action, by its position in the language; return what has changed as bits, 0 only for nothing"""
+    """do an action, given its index in the language; return the changes as bits, 0 only for no change"""
     sample: Callable[[np.random.Generator, Any], World]
     """draw an initial state of a size: (height, width), or the name of a variant"""
     value: Callable[[World, World], float]
-    """(world, the world at the start) → what the state is worth; the return is the value at the end, minus
-    `cost` for every action"""
+    """(world, initial world) → value of the state; the return is the value at the end, minus `cost` for every
+    action"""
     size: Any
-    """height and width by default; or the name of the default variant"""
+    """default height and width, or the name of the default variant"""
     summary: str = ""
-    """what is to be done, in a sentence"""
+    """the goal, in one sentence"""
     smallest: tuple[int, int] | None = None
-    """the least height and width; None if there is one size only"""
+    """minimum height and width; None if there is one size only"""
     variants: tuple[str, ...] = ()
-    """names in place of sizes, the default one included"""
+    """names of variants in place of sizes, including the default"""
     is_over: Callable[[World], bool] | None = None
-    """whether a state ends the rollout; asked after every change"""
+    """whether a state ends the rollout; called after every change"""
     react: Callable[[World, int], bool] | None = None
-    """(world, what has changed) → is the task decided? Called after the changes in `events` and before
+    """(world, changes) → whether the rollout is over. Called after the changes in `events` and before
     `is_over`; it may change the world"""
     events: int = ALL_CHANGES
-    """bits of what `act` returns after which `react` is called"""
+    """change bits after which `react` is called"""
     steps: int | Callable[[Any], int] | None = None
-    """actions that a rollout may take, or a function of the size; ten times the cells if not given"""
+    """maximum actions of a rollout, or a function of the size; None: ten per cell"""
     cost: float = 0.0
     """subtracted from the return for every action"""
     best: float = 1.0
     """the return that counts as solved"""
     highest: float = 1.0
-    """what a state can be worth at most; infinity if that is not known"""
+    """maximum value of a state; infinity if unknown"""
     checked: int = 1000
-    """fresh initial states that a good program is checked on at a time"""
+    """number of fresh initial states in one check of a good program"""
     listing: Callable[[Any], Sequence[World] | tuple[Sequence[World], Sequence[float]] | None] | None = None
     """list the initial states of a size: all equally likely, or with their probabilities; None if too many"""
     draw: Callable[[World], str] | None = None
-    """a world in a few lines of text; rows of digits if not given"""
+    """draw a world as a few lines of text; default: rows of digits"""
     picture: Callable[[World], "Image"] | None = None
-    """a world as a picture; its text if not given"""
+    """draw a world as a picture; default: a picture of its text"""
     variant_of: str | None = None
-    """the task that this one differs from only in how long a rollout may be"""
+    """the task that this one is a variant of, with another limit on the length of rollouts"""
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -177,12 +176,12 @@ class CompiledTask:
         return int(steps)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what was compiled, which means nothing in another process."""
+        """Leave out compiled functions, which are not valid in another process."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def ships(self) -> bool:
-        """Whether the task's functions come with the package, which are tested."""
+        """Whether the task's functions come with the package, so that they need no rehearsal."""
         functions = (self.perceive, self.act, self.value, self.is_over, self.react)
         return all(is_ours(python_of(function)) for function in functions if function is not None)
 
@@ -193,7 +192,7 @@ class CompiledTask:
 
     @property
     def most(self) -> float:
-        """The highest value that is accepted."""
+        """The maximum accepted value."""
         return self.highest + ROUNDING
 
     def horizon(self, size: Size | None = None) -> int:
@@ -203,7 +202,7 @@ class CompiledTask:
         return self._check_steps(self.steps(size) if callable(self.steps) else self.steps)
 
     def check_size(self, size: Size | None) -> Size:
-        """Return the size or the variant to use, or say what is wrong with the one asked for."""
+        """Return the size or variant to use; ValueError if the task has none like it."""
         if size is None or size == "":
             return self.size
         if self.variants:
@@ -230,7 +229,7 @@ class CompiledTask:
         return size
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "CompiledTask":
-        """Limit a rollout to the number of actions that stands behind the name, as in `lift~100`."""
+        """Return a task with the maximum number of actions given after its name, as in `lift~100`."""
         if len(changes) != 1 or changes[0][0] != LIMIT:
             found = "".join(sign + value for sign, value in changes)
             raise ValueError(f"{self.name}: expected one number of actions after {LIMIT}, found {found!r}")
@@ -239,11 +238,11 @@ class CompiledTask:
         return replace(self, name=name, steps=steps, variant_of=self.variant_of or self.name)
 
     def fitting(self, words: Iterable[str]) -> "CompiledTask":  # noqa: ARG002
-        """The task itself: its language has no other words."""
+        """Return the task itself: its language has no other words."""
         return self
 
     def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> None:
-        """None: its language has no other words."""
+        """Return None: its language has no other words."""
 
     def compile(self, programs: Programs) -> Compiled:
         return self.domain.compile(programs)
@@ -251,7 +250,7 @@ class CompiledTask:
     # Initial states
 
     def worlds(self, count: int, seed: int, size: Size | None = None, *, first: int = 0) -> Starts:
-        """Draw initial states. World `i` depends on the seed and on `first + i` alone."""
+        """Draw initial states. World `i` depends only on the seed and `first + i`."""
         check_seed(seed)
         check_draws(count, first)
         size = self.check_size(size)
@@ -292,7 +291,7 @@ class CompiledTask:
         return States(starts, weights / weights.sum())
 
     def _check_covers(self, listed: Starts, size: Size) -> None:
-        """Refuse a list that some draws are not in."""
+        """Raise a ValueError if a drawn world is missing in the list."""
         known = {world.cells.tobytes() + world.numbers.tobytes() for world in _each(listed)}
         for number, world in enumerate(_each(self.worlds(CHECKED_DRAWS, 0, size))):
             if world.cells.tobytes() + world.numbers.tobytes() not in known:
@@ -312,7 +311,7 @@ class CompiledTask:
 
     @cached_property
     def hooks(self) -> Hooks:
-        """React and value as the executor takes them."""
+        """The task's `react` and `value` as native functions for the executor."""
         react: Callable[[World, int], int] = never if self.react is None else python_of(self.react)
         value = python_of(self.value)
         if not is_ours(react):
@@ -324,7 +323,7 @@ class CompiledTask:
 
     @cached_property
     def rehearsed(self) -> bool:
-        """Whether the task may be run: a user's task is rehearsed when this is first asked for."""
+        """True once the task may be run; the first access rehearses a user's task."""
         if not self.ships:
             rehearse(self)
         return True
@@ -340,7 +339,7 @@ class CompiledTask:
         want_used: bool = False,
         grain: int = GRAIN,
     ) -> Rollouts:
-        """Run every program in every world; see `leaps.domain.Task`. horizon: in place of the task's own."""
+        """Run every program in every world; see `leaps.domain.Task`. horizon: overrides the task's own."""
         limit = self.horizon(episodes.size) if horizon is None else horizon
         check_horizon(limit)
         assert self.rehearsed
@@ -355,7 +354,7 @@ class CompiledTask:
                 want_used=want_used,
                 grain=grain,
             )
-        except Exception:  # whatever a user's function raises, besides what the engine refuses
+        except Exception:  # from a user's function or from the engine's checks
             if not self.ships and not (compiled.entry < 0).any():
                 find_fault(self, compiled, episodes.worlds, limit)
             raise
@@ -366,9 +365,9 @@ class CompiledTask:
     def _check_returns(
         self, returns: NDArray[np.float64], compiled: Compiled, worlds: Worlds, horizon: int
     ) -> None:
-        """Refuse what no state can be worth."""
+        """Raise a ValueError for returns that are not finite or exceed `highest`."""
         lowest, highest = returns.min(initial=0), returns.max(initial=-np.inf)
-        if lowest > -np.inf and highest <= self.most and highest < np.inf:  # not so for NaN
+        if lowest > -np.inf and highest <= self.most and highest < np.inf:  # False for NaN
             return
         wrong = ~np.isfinite(returns) | (returns > self.most)
         program, number = np.argwhere(wrong)[0].tolist()
@@ -380,7 +379,7 @@ class CompiledTask:
         )
 
     def course(self, program: Program, episodes: Starts, *, horizon: int | None = None) -> Course:
-        """Run a program from the first of these states, an action at a time."""
+        """Run a program from the first of these states, one action at a time."""
         limit = self.horizon(episodes.size) if horizon is None else horizon
         return Course(program, CompiledScene(self, episodes.world(0)), self.domain.language.actions, limit)
 
@@ -392,7 +391,7 @@ class CompiledTask:
         write_atomically(file, film.getvalue())
 
     def _frames(self, compiled: Compiled, episodes: Starts) -> "list[Image]":
-        """Take a picture of each state of a rollout; of a long one, of states at equal distances."""
+        """Draw each state of a rollout; of a long rollout, FRAMES states at equal intervals."""
         first = compiled.take(np.array([0]))
         start = episodes.take(slice(0, 1))
         rollouts = self.run(first, start, want_actions=True)

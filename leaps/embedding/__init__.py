@@ -1,1 +1,1 @@
-"""The learned program space: programs become points, near ones behave alike, and points become programs."""
+"""The learned program space: programs become points, and nearby points decode to similar programs."""

@@ -1,7 +1,7 @@
-"""The data set as the losses want it: tensors on a device, and batches gathered there.
+"""The data set as tensors on a device, and batches gathered there for the losses.
 
-What is observed in all rollouts is computed once, when training begins (a bit per number), so that a batch is
-a few lookups. Steps of a batch of rollouts are laid out as torch's PackedSequence wants them: no padding is
+The observations of all rollouts are computed once, when training begins (one bit per value), so that a batch
+is a few lookups. Steps of a batch of rollouts are ordered as in torch's PackedSequence, so that no padding is
 computed.
 """
 
@@ -21,7 +21,7 @@ from leaps.dsl.mask import SyntaxMask
 from leaps.dsl.text import PREFIX, PREFIX_IDS
 from leaps.embedding.dataset import Data
 
-_CHUNK = 500  # programs whose observations are made at a time
+_CHUNK = 500  # programs whose observations are computed at once
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ProgramBatch:
     lengths: Tensor
     """[b]"""
     allowed: Tensor
-    """[b, t, v] what the syntax allows at each place"""
+    """[b, t, v] the tokens that the syntax allows at each position"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class RolloutBatch:
     sequence: Tensor
     """[n] which rollout"""
     step: Tensor
-    """[n] where the step stands in `RolloutTable`"""
+    """[n] index of the step in `RolloutTable`"""
     batch_sizes: Tensor
     """on the CPU, as in PackedSequence"""
 
@@ -80,14 +80,14 @@ class ProgramTable:
 
 
 def _allowed(language: Language, tokens: NDArray[np.uint8], max_length: int) -> NDArray[np.bool_]:
-    """[programs, places after the prefix, tokens] what the syntax allows at each place."""
+    """Compute the tokens that the syntax allows: [programs, positions after the prefix, tokens]."""
     mask = SyntaxMask(language, len(tokens), max_length)
-    places = []
-    for place in range(tokens.shape[1]):
-        if place >= len(PREFIX):
-            places.append(mask.allowed())
-        mask.advance(tokens[:, place])
-    return np.stack(places, axis=1)
+    allowed = []
+    for position in range(tokens.shape[1]):
+        if position >= len(PREFIX):
+            allowed.append(mask.allowed())
+        mask.advance(tokens[:, position])
+    return np.stack(allowed, axis=1)
 
 
 class RolloutTable:
@@ -96,7 +96,8 @@ class RolloutTable:
     def __init__(self, data: Data, programs: NDArray[np.int64], device: torch.device) -> None:
         self.per_program, self.shape = data.rollouts, data.observation
         self.end = len(data.language.actions)
-        """π's last "action": the program has come to its end. Also the action before the first"""
+        """number of the action END, which π predicts when the program has ended; also the action before the
+        first"""
         chunks = [
             _read(data, programs[start : start + _CHUNK], self.end)
             for start in range(0, len(programs), _CHUNK)
@@ -117,16 +118,16 @@ class RolloutTable:
         self.device = device
 
     def observations(self, rows: Tensor) -> Tensor:
-        """[m, *shape] the observations in these rows [m] of `observed`, as 0 and 1."""
-        places = torch.arange(7, -1, -1, device=rows.device, dtype=torch.uint8)  # as numpy packs bits
-        bits = (self.observed[rows][:, :, None] >> places) & 1
+        """Unpack the observations in rows [m] of `observed` to 0 and 1 [m, *shape]."""
+        shifts = torch.arange(7, -1, -1, device=rows.device, dtype=torch.uint8)  # as numpy packs bits
+        bits = (self.observed[rows][:, :, None] >> shifts) & 1
         return bits.flatten(1)[:, : math.prod(self.shape)].reshape(-1, *self.shape).float()
 
     def batch(self, programs: NDArray[np.int64], rollouts: NDArray[np.int64]) -> RolloutBatch:
         """Pack the given rollouts [b, k] (numbers from 0 to `per_program` − 1) of the given programs [b]."""
         numbers = (programs[:, None] * self.per_program + rollouts).reshape(-1)
         owner = np.repeat(np.arange(len(programs)), rollouts.shape[1])
-        kept = self.lengths[numbers] > 0  # a program cut off at once has nothing to learn from
+        kept = self.lengths[numbers] > 0  # skip empty rollouts, which were cut off before the first action
         numbers, owner = numbers[kept], owner[kept]
         order = np.argsort(-self.lengths[numbers], kind="stable")
         numbers, owner = numbers[order], owner[order]
@@ -149,9 +150,9 @@ class _Chunk(NamedTuple):
     lengths: NDArray[np.int64]
     """[rollouts] steps of each"""
     observed: NDArray[np.uint8]
-    """[m, bytes] different observations, as bits"""
+    """[m, bytes] distinct observations, as bits"""
     shown: NDArray[np.int64]
-    """[steps] which of them"""
+    """[steps] row of each step's observation in `observed`"""
     action: NDArray[np.uint8]
     """[steps]"""
     previous: NDArray[np.uint8]
@@ -163,16 +164,16 @@ def _read(data: Data, programs: NDArray[np.int64], end: int) -> _Chunk:
     assert traces.actions is not None
     steps = traces.steps.reshape(-1, 1).astype(np.int64)
     actions = traces.actions.reshape(len(steps), -1)
-    # A program that came to its end has one more step: π must say END there.
+    # A program that ended has one more step, at which π must predict END.
     ended = np.isin(traces.outcome.reshape(-1, 1), (Outcome.HALTED, Outcome.STUCK))
-    places = np.arange(actions.shape[1] + 1)
-    wanted = places < steps + ended
+    times = np.arange(actions.shape[1] + 1)
+    wanted = times < steps + ended
     column = np.full((len(steps), 1), end, np.uint8)
     taken = np.where(actions == NO_ACTION, np.uint8(end), actions)
-    states = data.observe(programs)[wanted[places <= steps]]
+    states = data.observe(programs)[wanted[times <= steps]]
     lengths = wanted.sum(axis=1)
     shown = np.empty(len(states), np.int64)
-    _first_alike(np.concatenate([[0], np.cumsum(lengths)]), states, shown)
+    _first_equal(np.concatenate([[0], np.cumsum(lengths)]), states, shown)
     first = shown == np.arange(len(shown))
     return _Chunk(
         lengths,
@@ -184,17 +185,17 @@ def _read(data: Data, programs: NDArray[np.int64], end: int) -> _Chunk:
 
 
 @jit
-def _first_alike(first: NDArray[np.int64], states: NDArray[np.uint8], shown: NDArray[np.int64]) -> None:
-    """Fill in for each step the first step of its rollout in which the same is observed."""
+def _first_equal(first: NDArray[np.int64], states: NDArray[np.uint8], shown: NDArray[np.int64]) -> None:
+    """Write into `shown`, for each step, the first step of its rollout with the same observation."""
     for rollout in range(len(first) - 1):
         for step in range(first[rollout], first[rollout + 1]):
             shown[step] = step
             for other in range(first[rollout], step):
                 if shown[other] != other:
                     continue
-                place = 0
-                while place < states.shape[1] and states[other, place] == states[step, place]:
-                    place += 1
-                if place == states.shape[1]:
+                column = 0
+                while column < states.shape[1] and states[other, column] == states[step, column]:
+                    column += 1
+                if column == states.shape[1]:
                     shown[step] = other
                     break

@@ -1,4 +1,4 @@
-"""How alike two programs behave: the paper's R_mat (equation "RL Reward"), on executed traces."""
+"""R_mat, the paper's measure of similar behaviour (equation "RL Reward"), on executed traces."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,9 @@ def _match(
 
 
 def match(rollouts: Rollouts, others: Rollouts) -> NDArray[np.float64]:
-    """[programs, worlds] R_mat: the share of actions up to the first that differs, of the longer trace.
+    """Compute R_mat [programs, worlds]: actions before the first difference, divided by the longer trace.
 
-    Two programs that do nothing behave alike.
+    Two empty traces have R_mat 1.
     """
     if rollouts.actions is None or others.actions is None:
         raise ValueError("R_mat compares actions: run the programs with want_actions=True")

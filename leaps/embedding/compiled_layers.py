@@ -1,11 +1,11 @@
-"""Layers of networks in compiled code, for the decoders that run on a CPU.
+"""Compiled network layers for the decoders that run on a CPU.
 
-A matrix is kept in panels of columns, and a group of rows is multiplied with a panel while both are in the
-innermost cache. Units are filled up with zeros to whole panels, so that no loop has a remainder.
+A matrix is stored in panels of columns. A group of rows is multiplied with a panel while both are in the L1
+cache. Units are padded with zeros to whole panels, so that no loop has a remainder.
 
-Every row's sums are taken in the same order whoever its neighbours are, so that what is decoded from a latent
-depends on neither batch nor threads. (BLAS promises no such thing, and for so few rows is slower: 67 GFLOP/s
-for 32 rows, against 110 here.)
+Every row's sums are computed in the same order, independent of the other rows. So the program decoded from a
+latent depends on neither batch nor threads. BLAS does not guarantee this, and is slower for few rows: 67
+GFLOP/s for 32 rows, compared with 110 here.
 """
 
 from collections.abc import Callable
@@ -21,11 +21,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 Floats = NDArray[np.float32]
 
 PANEL = 128
-"""columns of a matrix that are worked on together, and kept in the innermost cache with the results"""
+"""columns of a matrix processed together, which fit the L1 cache with their results"""
 QUAD = 4
-"""rows, and inputs, that are worked on together: all 16 factors stay in registers"""
+"""rows and inputs processed together, so that all 16 factors stay in registers"""
 GROUP = 32
-"""latents that are decoded together; more would push each other out of the cache"""
+"""latents decoded together; more would not fit the cache"""
 
 _PANEL = np.uint64(PANEL)
 _QUAD = np.uint64(QUAD)
@@ -33,7 +33,7 @@ _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 
 
 class Linear(NamedTuple):
-    """A linear layer: the columns of its matrix in panels, filled up with zeros."""
+    """A linear layer: the columns of its matrix in panels, padded with zeros."""
 
     weight: Floats
     """[panels, inputs / QUAD, QUAD * PANEL]"""
@@ -42,22 +42,22 @@ class Linear(NamedTuple):
 
 
 def contracted(function: F) -> F:
-    """Compile `function`, with a sum and a product joined into one instruction."""
+    """Compile `function` with fused multiply-add instructions."""
     return jit(function, fastmath={"contract"})
 
 
 def reordered(function: F) -> F:
-    """Compile `function`, with sums in an order that vector instructions like: ever the same one."""
+    """Compile `function` with sums reordered for vector instructions; the order is always the same."""
     return jit(function, fastmath={"contract", "reassoc", "nsz"})
 
 
 @contracted
 def apply(layer: Linear, states: Floats, rows: NDArray[np.uint64], count: int, out: Floats) -> None:
-    """Put the layer's outputs for `states[rows[:count]]` into `out` [panels, GROUP, PANEL].
+    """Write the layer's outputs for `states[rows[:count]]` into `out` [panels, GROUP, PANEL].
 
-    A last quad that is not full is computed in full: `rows` must be valid up to there. Four outputs are
+    An incomplete last quad is computed in full, so `rows` must be valid up to its end. Four outputs are
     updated from four inputs at a time, in the plain loop that compilers vectorise. Offsets within a quad are
-    constants, as the compiler must see that its rows don't overlap.
+    constants, so that the compiler sees that its rows don't overlap.
     """
     quads = (count + QUAD - 1) // QUAD
     for panel in range(len(layer.weight)):
@@ -89,9 +89,9 @@ def apply(layer: Linear, states: Floats, rows: NDArray[np.uint64], count: int, o
 
 
 def _lambert(levels: int) -> tuple[list[np.float32], list[np.float32]]:
-    """Lambert's continued fraction, tanh x = x / (1 + y / (3 + y / (5 + …))) with y = x², cut off.
+    """Truncate Lambert's continued fraction, tanh x = x / (1 + y / (3 + y / (5 + …))) with y = x².
 
-    Returns the coefficients of the polynomials above and below the line, lowest first.
+    Returns the coefficients of the numerator and the denominator, lowest power first.
     """
     above, below = [Fraction(2 * levels - 1)], [Fraction(1)]
     for level in range(levels - 1, 0, -1):
@@ -105,12 +105,12 @@ def _lambert(levels: int) -> tuple[list[np.float32], list[np.float32]]:
 
 
 _ABOVE, _BELOW = (tuple(coefficients) for coefficients in _lambert(12))
-_LARGEST = np.float32(8.0)  # tanh of it is 1 in single precision
+_LARGEST = np.float32(8.0)  # tanh(8) is 1 in single precision
 
 
 @contracted
 def tanh(x: np.float32) -> np.float32:
-    """Hyperbolic tangent to 4e-7, without branches, so that loops over it vectorise."""
+    """Compute the hyperbolic tangent with an error below 4e-7, without branches, so that loops vectorise."""
     x = min(max(x, -_LARGEST), _LARGEST)
     y = x * x
     above = _ABOVE[5] * y + _ABOVE[4]
@@ -142,21 +142,21 @@ def dot(a: Floats, b: Floats) -> np.float32:
 
 
 def in_whole_panels(units: int) -> int:
-    """How many units a layer has once its last panel is filled up."""
+    """Round a number of units up to whole panels."""
     return -(-units // PANEL) * PANEL
 
 
 def padded(array: Floats, *shape: int) -> Floats:
-    """Fill up with zeros to a shape: units that are not there stay 0."""
+    """Pad an array with zeros to a shape; padded units stay 0."""
     out = np.zeros(shape, np.float32)
     out[tuple(slice(size) for size in array.shape)] = array
     return out
 
 
 def in_panels(weight: Floats, bias: Floats, units: int) -> Linear:
-    """Bring a layer into panels: weight [gates, outputs, inputs], bias [gates, outputs].
+    """Convert a layer to panels: weight [gates, outputs, inputs], bias [gates, outputs].
 
-    units: the outputs of a gate, and the inputs, once filled up to whole panels.
+    units: number of inputs, and of outputs per gate, rounded up to whole panels.
     """
     gates = len(weight)
     columns = padded(weight, gates, units, units).reshape(-1, PANEL, units)

@@ -1,6 +1,6 @@
-"""Programs and their rollouts: what a training asks of a domain, and the data set of any task.
+"""Training data: the protocol of a data set of programs and rollouts, and the data set of any task.
 
-`Data` is the protocol. Karel's data set of random worlds (`leaps.karel.dataset`) follows it, and so does
+`Data` is the protocol. Karel's data set of random worlds (`leaps.karel.dataset`) implements it, and so does
 `TaskData`: random programs of a task's domain, run in the task's own initial states. π then observes the
 senses of the language, 0 or 1 each.
 """
@@ -31,20 +31,20 @@ from leaps.tasks import get
 
 DATA_FILE, MANIFEST_FILE = "dataset.safetensors", "manifest.json"
 CHUNK = 256
-"""programs that are run at a time"""
+"""programs run at once"""
 IDLE_CHUNKS = 100
-"""in a row without a program that acts, after which no more are drawn"""
+"""chunks in a row without a program that acts, after which drawing stops with an error"""
 
 
 class Data(Protocol):
-    """Programs and their rollouts: all that a training asks of a domain."""
+    """A data set of programs and their rollouts."""
 
     @property
     def language(self) -> Language: ...
 
     @property
     def observation(self) -> tuple[int, ...]:
-        """Shape of what π observes: [senses], or [height, width, planes] of a grid."""
+        """Shape of π's observations: [senses], or [height, width, planes] of a grid."""
 
     @property
     def rollouts(self) -> int:
@@ -52,23 +52,23 @@ class Data(Protocol):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What the data set is a function of, as JSON."""
+        """The settings that determine the data set, as JSON."""
 
     @property
     def tokens(self) -> NDArray[np.uint8]:
         """[n, length] the programs."""
 
     def split(self, name: str) -> NDArray[np.int64]:
-        """Return the numbers of the programs in train, validation or test."""
+        """Return the indices of the programs in train, validation or test."""
 
     def traces(self, programs: NDArray[np.int64]) -> Rollouts:
         """Return the rollouts of some programs, with their actions."""
 
     def run(self, tokens: NDArray[np.uint8], programs: NDArray[np.int64]) -> Rollouts:
-        """Run other programs [n, length], each in the initial states of one of these [n]."""
+        """Run new programs [n, length], each in the initial states of one of the data set's programs [n]."""
 
     def observe(self, programs: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """[states, bytes] observations as bits (`numpy.packbits`), rollout after rollout.
+        """Return observations [states, bytes] as bits (`numpy.packbits`), rollout after rollout.
 
         A rollout of k actions has k + 1 states: the one before each action, and the last.
         """
@@ -76,21 +76,21 @@ class Data(Protocol):
 
 @dataclass(frozen=True)
 class TaskDataConfig:
-    """What the data set of a task is made of."""
+    """Settings of a task's data set."""
 
     task: str
-    """a name, or FILE.py:NAME"""
+    """name of the task, or FILE.py:NAME"""
     programs: int = 20_000
-    """how many; 70 % for training, 15 % each for validation and test"""
+    """number of programs; 70 % for training, 15 % each for validation and test"""
     seed: int = 0
     rollouts: int = 4
     """initial states per program"""
     horizon: int = 50
-    """actions per rollout, if the task allows that many"""
+    """maximum actions per rollout; the task may have a lower limit"""
     max_length: int = 44
-    """tokens per program"""
+    """maximum length of a program in tokens"""
     states: int = 64
-    """initial states in all; programs have `rollouts` of them each"""
+    """initial states in total; each program is run in `rollouts` of them"""
 
     def __post_init__(self) -> None:
         if self.programs < 20:
@@ -103,20 +103,20 @@ class TaskDataConfig:
 
 @dataclass(frozen=True)
 class TaskData:
-    """Random programs of a task's domain, and what they do in its initial states."""
+    """Random programs of a task's domain, and their rollouts from the task's initial states."""
 
     config: TaskDataConfig
     task: Task
     tokens: NDArray[np.uint8]
     """[n, max_length]"""
     group: NDArray[np.int32]
-    """[n] which of `groups` a program is run in"""
+    """[n] index in `groups` of the initial states that a program is run in"""
     outcome: NDArray[np.uint8]
     """[n, rollouts]"""
     steps: NDArray[np.int32]
-    """[n, rollouts] how many actions"""
+    """[n, rollouts] number of actions"""
     actions: NDArray[np.uint8]
-    """[n, rollouts, horizon] filled up with NO_ACTION"""
+    """[n, rollouts, horizon] padded with NO_ACTION"""
     groups: tuple[Episodes, ...] = field(repr=False)
     """initial states, `rollouts` each"""
 
@@ -158,7 +158,7 @@ class TaskData:
 
     def observe(self, programs: NDArray[np.int64]) -> NDArray[np.uint8]:
         seen: dict[tuple[int, int, bytes], NDArray[np.uint8]] = {}
-        """by the initial state (its group and its number there) and the actions since"""
+        """observations by initial state (its group and its index there) and the actions since then"""
         rows = []
         for program in programs:
             for rollout in range(self.rollouts):
@@ -176,7 +176,7 @@ class TaskData:
         actions: bytes,
         seen: dict[tuple[int, int, bytes], NDArray[np.uint8]],
     ) -> None:
-        """Do these actions in an initial state, and note what the senses perceive on the way."""
+        """Run these actions from an initial state, and store the senses' values after each."""
         group, number = start
         tree = self.task.domain.parse(self.language.text(self.tokens[program]))
         stage: Stage = self.task.course(tree, self.groups[group].take(np.array([number]))).stage
@@ -187,7 +187,7 @@ class TaskData:
             seen[group, number, actions[:count]] = np.packbits([stage.holds(each) for each in conditions])
 
     def summary(self) -> dict[str, Any]:
-        """Numbers about the data set, for people."""
+        """Summarize the data set: numbers of programs and rollouts, and mean lengths."""
         train, validation = bounds(self.count)
         return {
             "programs": self.count,
@@ -201,7 +201,7 @@ class TaskData:
         }
 
     def save(self, folder: Path) -> None:
-        """Write the data set into a folder of its own."""
+        """Write the data set into a folder."""
         arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in self.ARRAYS}
         language = {"vocabulary": self.language.tokens, "opposites": self.language.opposites}
         write_atomically(folder / DATA_FILE, save(arrays, metadata({**language, "config": self.settings})))
@@ -210,9 +210,9 @@ class TaskData:
 
     @staticmethod
     def load(folder: Path, task: Task | None = None) -> "TaskData":
-        """Read a data set, or say what is wrong with it.
+        """Read a data set; ValueError if it is damaged.
 
-        task: if not given, it is found by its name. It is fitted to the words of the data set.
+        task: if not given, it is looked up by its name. It is fitted to the words of the data set.
         """
         file = folder / DATA_FILE
         about = read_about(file)
@@ -221,7 +221,7 @@ class TaskData:
             config = TaskDataConfig(**about["config"])
             language = Language.of(about["vocabulary"], about["opposites"])
         except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{file} is damaged or no data set of a task ({error})") from None
+            raise ValueError(f"{file} is damaged or not a task's data set ({error})") from None
         if missing := [name for name in TaskData.ARRAYS if name not in arrays]:
             raise ValueError(f"{file} lacks {', '.join(missing)}")
         task = (task or get(config.task)).fitting(language.perceptions)
@@ -250,7 +250,7 @@ def _run(
 ) -> Rollouts:
     """Run programs [n, length], each in the initial states of its group [n]."""
     shape = len(tokens), groups[0].count
-    # A program that asks about too many perceptions can't run: a trace of no action agrees with no other.
+    # A program with too many perceptions can't run. Its trace of NO_ACTION matches no other.
     outcome, steps = np.full(shape, Outcome.CUT_OFF, np.uint8), np.full(shape, horizon, np.int32)
     actions = np.full((*shape, horizon), NO_ACTION, np.uint8)
     runs = task.compile(tokens).entry >= 0
@@ -266,10 +266,10 @@ def _run(
 def make_task_data(
     config: TaskDataConfig, task: Task | None = None, progress: Callable[[int], object] = int
 ) -> TaskData:
-    """Draw programs and run them. A function of the configuration and the task alone.
+    """Draw programs and run them. The result depends on the configuration and the task alone.
 
-    A program is kept if it acts in at least one of its initial states. task: if not given, it is found by its
-    name.
+    A program is kept if it acts in at least one of its initial states. task: if not given, it is looked up by
+    its name.
     """
     task = task or get(config.task)
     language = task.domain.language

@@ -1,10 +1,10 @@
-"""Decode latent programs on a CPU, as `ProgramSpace.decode` does, but many times faster.
+"""A compiled decoder for CPUs, many times faster than `ProgramSpace.decode`, with the same programs.
 
-Whatever does not change from step to step is computed beforehand: the tokens' share of the GRU's gates and of
-the output layer once, z's share once per latent. A step is then two products with the state, and the second
-is skipped where the syntax leaves no choice. Programs drop out of the work as they end.
+All that does not change between steps is computed beforehand. The tokens' contribution to the GRU's gates and
+to the output layer is computed once, z's contribution once per latent. A step is then two products with the
+state. The second is skipped where the syntax leaves no choice. Complete programs take no more time.
 
-A latent's program depends on neither batch nor threads, as `leaps.embedding.compiled_layers` promises.
+The program of a latent depends on neither batch nor threads, see `leaps.embedding.compiled_layers`.
 """
 
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from leaps.embedding.compiled_layers import (
 from leaps.embedding.model import ProgramSpace
 
 GRAIN = 16
-"""latents that are worth another thread"""
+"""minimum number of latents per thread"""
 
 _GATES = 3
 _BLOCKS = len(Block)
@@ -68,9 +68,9 @@ class Grammar(NamedTuple):
     choices: NDArray[np.int64]
     """[rows, tokens] the tokens that the row allows, lowest first"""
     numbers: NDArray[np.int64]
-    """[rows] how many they are"""
+    """[rows] number of allowed tokens"""
     change: NDArray[np.int64]
-    """[rows, tokens] by how much a token changes the number of tokens owed"""
+    """[rows, tokens] the change in the number of tokens owed, by token"""
     following: NDArray[np.int64]
     """[rows, tokens] the state after a token"""
     opens: NDArray[np.int64]
@@ -81,7 +81,7 @@ class Grammar(NamedTuple):
 
 @contracted
 def _gate(sums: Floats, of_latent: Floats, of_token: Floats) -> None:
-    """Turn a panel of sums into a gate's values."""
+    """Convert a panel of sums to a gate's values."""
     for i in range(np.uint64(PANEL)):
         sums[i] = sigmoid(sums[i] + of_latent[i] + of_token[i])
 
@@ -90,7 +90,7 @@ def _gate(sums: Floats, of_latent: Floats, of_token: Floats) -> None:
 def _move(
     state: Floats, reset: Floats, update: Floats, sums: Floats, of_latent: Floats, of_token: Floats
 ) -> None:
-    """Take a panel of the GRU's state one step further."""
+    """Advance a panel of the GRU's state by one step."""
     for i in range(np.uint64(PANEL)):
         new = tanh(of_latent[i] + of_token[i] + reset[i] * sums[i])
         state[i] = new + update[i] * (state[i] - new)
@@ -113,7 +113,7 @@ def _read(
     of_latent: Floats,
     sums: Floats,
 ) -> None:
-    """Let the GRU read each row's token."""
+    """Advance the GRU by each row's token."""
     apply(network.gates_of_state, states, rows, count, sums)
     panels = len(sums) // _GATES
     for slot in range(count):
@@ -135,7 +135,9 @@ def _read(
 
 @jit
 def _only(grammar: Grammar, line: int, room: int) -> np.int64:
-    """Say which token may come next, or -1 if there is a choice. `room`: tokens left beyond those owed."""
+    """Return the only token that may come next, or -1 if there are several. `room`: tokens left beyond those
+    owed.
+    """
     only = np.int64(-1)
     for choice in range(grammar.numbers[line]):
         token = grammar.choices[line, choice]
@@ -148,7 +150,7 @@ def _only(grammar: Grammar, line: int, room: int) -> np.int64:
 
 @jit
 def _likeliest(network: Network, hidden: Floats, grammar: Grammar, line: int, room: int) -> np.int64:
-    """Say which of the tokens that may come next is most likely; the lowest of equals."""
+    """Return the most likely of the tokens that may come next; of equals, the lowest."""
     likeliest, highest = np.int64(-1), np.float32(0.0)
     for choice in range(grammar.numbers[line]):
         token = grammar.choices[line, choice]
@@ -163,7 +165,7 @@ def _likeliest(network: Network, hidden: Floats, grammar: Grammar, line: int, ro
 def _decode_range(
     network: Network, grammar: Grammar, points: Floats, programs: NDArray[np.uint8], start: int, stop: int
 ) -> None:
-    """Write the programs of points [b, units] from `start` to `stop`, after the prefix that is there."""
+    """Decode points [b, units] from `start` to `stop` into programs that already have the prefix."""
     units, max_length = points.shape[1], programs.shape[1]
     panels = units // PANEL
     gate_sums = np.empty((_GATES * panels, GROUP, PANEL), np.float32)
@@ -173,7 +175,7 @@ def _decode_range(
     states = np.empty((GROUP, units), np.float32)
     hidden = np.empty(units, np.float32)
     tokens = np.empty(GROUP, np.int64)
-    # The rows of the programs that are unfinished, and of those that have a choice.
+    # The rows of unfinished programs, and of those with a choice of tokens.
     rows, asking = np.empty(GROUP, np.uint64), np.empty(GROUP, np.uint64)
     # The automaton of each program, as in `leaps.embedding.syntax`.
     state, depth, owed = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
@@ -181,7 +183,7 @@ def _decode_range(
 
     for first in range(start, stop, GROUP):
         count = min(GROUP, stop - first)
-        asking[:] = 0  # here and below: what stands behind the last row is computed, too, if never used
+        asking[:] = 0  # padding rows are computed, too, here and below, but never used
         rows[:] = 0
         for row in range(count):
             rows[row] = row
@@ -196,8 +198,8 @@ def _decode_range(
         apply(network.gates_of_latent, states, rows, count, gates_of_latent)
         apply(network.output_of_latent, states, rows, count, output_of_latent)
 
-        for place in range(_WRITTEN, max_length):
-            left = max_length - place
+        for position in range(_WRITTEN, max_length):
+            left = max_length - position
             _read(network, states, rows, count, tokens, gates_of_latent, gate_sums)
 
             undecided = 0
@@ -227,7 +229,7 @@ def _decode_range(
             for slot in range(count):
                 row = rows[slot]
                 token = tokens[row]
-                programs[first + np.int64(row), place] = token
+                programs[first + np.int64(row), position] = token
                 line = state[row] * _BLOCKS + stack[row, depth[row]]
                 opened = grammar.opens[state[row], token]
                 owed[row] += grammar.change[line, token]
@@ -267,7 +269,7 @@ def _network(space: ProgramSpace, units: int) -> Network:
     )
     return Network(
         latent_of_point=in_panels(axes.T[None], centre[None], units),
-        # The biases are apart, as the reset gate scales the state's share of the new state with its bias.
+        # Separate biases, since the reset gate scales the state's contribution together with its bias.
         gates_of_state=in_panels(gates_of_state, weights["gru.bias_hh_l0"].reshape(_GATES, size), units),
         gates_of_latent=in_panels(of_latent, weights["gru.bias_ih_l0"].reshape(_GATES, size), units),
         gates_of_token=table(of_token),
@@ -293,7 +295,7 @@ def _grammar(space: ProgramSpace) -> Grammar:
 
 
 class FastDecoder:
-    """Decode latent programs with a copy of the weights that a program space has now."""
+    """A compiled decoder with a copy of the present weights of a program space."""
 
     def __init__(self, space: ProgramSpace) -> None:
         self.config, self._pad = space.config, space.language.pad
@@ -302,7 +304,7 @@ class FastDecoder:
         self._grammar = _grammar(space)
 
     def decode(self, points: Floats, *, max_length: int | None = None) -> NDArray[np.uint8]:
-        """The most likely programs of points [b, l]: whole, [b, max_length], filled up with `<pad>`."""
+        """Decode points [b, l] to their most likely whole programs [b, max_length], padded with `<pad>`."""
         length = self.config.max_length if max_length is None else max_length
         if not SHORTEST <= length <= MOST_TOKENS:
             raise ValueError(f"max_length={length}: {SHORTEST} to {MOST_TOKENS} tokens can be decoded")

@@ -1,4 +1,4 @@
-"""How good a space is at what it was trained for: programs that it never saw, encoded and decoded again."""
+"""Evaluate a space on held-out programs: encode and decode them, and compare."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ BATCH = 500
 
 
 class Judge:
-    """Some programs of a data set, kept ready on a device to be asked about again and again."""
+    """An evaluation on some programs of a data set, which are kept on a device for repeated use."""
 
     def __init__(self, data: Data, numbers: NDArray[np.int64], space: ProgramSpace) -> None:
         self.data, self.numbers = data, numbers
@@ -26,10 +26,11 @@ class Judge:
 
     @torch.no_grad()
     def __call__(self, space: ProgramSpace) -> dict[str, float]:
-        """What becomes of the programs when they are decoded from their mean latents.
+        """Decode the programs from their mean latents, and measure how well they are reconstructed.
 
-        exact: the very same program. behaviour: R_mat of the decoded one. action_accuracy: the actions that
-        π gets right, the true ones being fed back. sequence_accuracy: the rollouts that it gets all right.
+        exact: fraction of programs decoded exactly. behaviour: mean R_mat of the decoded programs.
+        action_accuracy: fraction of actions that π predicts, given the true previous actions.
+        sequence_accuracy: fraction of rollouts with all actions predicted.
         """
         names = ("exact", "behaviour", "action_accuracy", "sequence_accuracy")
         parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
@@ -55,7 +56,7 @@ class Judge:
 
 
 def same_programs(tokens: NDArray[np.uint8], others: NDArray[np.uint8], pad: int) -> NDArray[np.bool_]:
-    """[b] which programs are equal, however long their padding is."""
+    """Compare programs [b], ignoring the length of their padding."""
     width = max(tokens.shape[1], others.shape[1])
 
     def wide(rows: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""The three losses, each a function: L^P, L^R and L^L, equations (1), (2) and (4) of the paper."""
+"""The three losses as functions: L^P, L^R and L^L, equations (1), (2) and (4) of the paper."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from leaps.embedding.recurrent import Part
 from leaps.embedding.sampler import ProgramSampler
 
 Reward = Callable[[NDArray[np.uint8]], NDArray[np.float64]]
-"""programs [b, length] → the reward of each, [b]"""
+"""programs [b, length] → their rewards [b]"""
 
 
 @dataclass(frozen=True)
 class Latent:
-    """A batch of programs in the space."""
+    """The latents of a batch of programs: the distribution q(z | ρ) and a sample from it."""
 
     mean: Tensor
     log_deviation: Tensor
@@ -30,7 +30,7 @@ class Latent:
 
 
 def embed(space: ProgramSpace, programs: ProgramBatch, generator: torch.Generator | None = None) -> Latent:
-    """Draw z ~ q(z | ρ), so that gradients reach the encoder."""
+    """Sample z ~ q(z | ρ), reparametrized so that gradients reach the encoder."""
     mean, log_deviation = space.encoder(programs.tokens, programs.lengths)
     noise = torch.randn(mean.shape, generator=generator, device=mean.device)
     return Latent(mean, log_deviation, mean + log_deviation.exp() * noise)
@@ -41,8 +41,8 @@ def kl_divergence(latent: Latent, kl: str = "mean") -> Tensor:
 
     kl: "mean" averages over the latent's dimensions, as in the authors' code; "sum" adds them, as in (1).
     """
-    deviation = latent.log_deviation
-    mean = 0.5 * (latent.mean**2 + (2 * deviation).exp() - 2 * deviation - 1).mean()
+    log_std = latent.log_deviation
+    mean = 0.5 * (latent.mean**2 + (2 * log_std).exp() - 2 * log_std - 1).mean()
     return mean * latent.mean.shape[1] if kl == "sum" else mean
 
 
@@ -55,8 +55,8 @@ def program_reconstruction(
     """
     logits = space.decoder(latent.sample, programs.previous, programs.lengths)
     logits = logits.masked_fill(~programs.allowed, -torch.inf)
-    places = torch.arange(logits.shape[1], device=logits.device) < programs.lengths[:, None]
-    reconstruction = functional.cross_entropy(logits[places], programs.tokens[places])
+    inside = torch.arange(logits.shape[1], device=logits.device) < programs.lengths[:, None]
+    reconstruction = functional.cross_entropy(logits[inside], programs.tokens[inside])
     divergence = kl_divergence(latent, kl)
     return reconstruction + beta * divergence, divergence
 
@@ -66,8 +66,8 @@ def latent_behaviour_reconstruction(
 ) -> tuple[Tensor, Tensor]:
     """L^L (4): cross entropy of the actions that the programs take, under π(a | z, s).
 
-    The true actions are fed back. (The indicator in the paper's equation is a slip: it would leave out what
-    the decoded program gets wrong.) Also returns which steps π gets right, [n].
+    The true actions are fed back. The indicator in the paper's equation is a mistake: it would leave out the
+    steps that the decoded program gets wrong. Also returns whether π is right at each step [n].
     """
     assert space.policy is not None
     step = batch.step
@@ -83,7 +83,10 @@ def latent_behaviour_reconstruction(
 
 
 def likeness_to(data: Data, programs: NDArray[np.int64]) -> Reward:
-    """R_mat (3) of written programs [b, length] to these [b], each in the initial states of its own."""
+    """Return a reward: R_mat (3) between decoded programs [b, length] and these programs [b] of the data.
+
+    Each decoded program is run in the initial states of its original.
+    """
     traces = data.traces(programs)
     return lambda tokens: np.asarray(match(data.run(tokens, programs), traces).mean(axis=1))
 
@@ -97,12 +100,12 @@ def program_behaviour_reconstruction(
     generator: torch.Generator | None = None,
     entropy: float = 0.0,
 ) -> tuple[Tensor, float]:
-    """L^R (2) by REINFORCE: write programs from each latent, run them, reward what behaves like the original.
+    """L^R (2) by REINFORCE: sample programs from each latent, run them, and reward similar behaviour.
 
-    `samples` programs are written from each latent; the baseline of one is the mean reward of the others
-    from the same latent, which takes out how hard the program is, and adds no bias. Also returns the mean
-    reward. reward: how much a program behaves like the original, see `likeness_to`. entropy: weight of a
-    bonus, the mean entropy of the choice of a token.
+    `samples` programs are drawn from each latent. The baseline of one is the mean reward of the others from
+    the same latent. It removes the difficulty of the program from the reward, without bias. Also returns the
+    mean reward. reward: similarity to the original's behaviour, see `likeness_to`. entropy: weight of the
+    entropy bonus, a mean over tokens.
     """
     count = len(latent)
     repeated = latent.repeat(samples, 1)  # [samples · b, l]
@@ -111,7 +114,7 @@ def program_behaviour_reconstruction(
     rewards = np.stack([reward(whole[i * count : (i + 1) * count]) for i in range(samples)])  # [samples, b]
     baseline = (rewards.sum(axis=0) - rewards) / max(samples - 1, 1)
     advantage = torch.from_numpy(rewards - baseline).float().reshape(-1).to(latent.device)
-    # Drawing needs no gradients: the chances of what was drawn are computed for all tokens at once.
+    # Sampling needs no gradients: the probabilities of the sampled tokens are computed in one pass.
     lengths = (tokens != space.language.pad).sum(dim=1)
     logits = space.decoder(repeated, previous_tokens(tokens), lengths).masked_fill(~allowed, -torch.inf)
     log_probabilities = -functional.cross_entropy(logits.transpose(1, 2), tokens, reduction="none").sum(dim=1)
@@ -122,6 +125,6 @@ def program_behaviour_reconstruction(
 
 
 def token_entropy(logits: Tensor, allowed: Tensor) -> Tensor:
-    """[b, t] the entropy of the choice among the allowed tokens. logits [b, t, v]: -∞ where not allowed."""
-    log_chances = logits.log_softmax(dim=2).masked_fill(~allowed, 0.0)  # 0 · ∞ has no gradient
-    return -(log_chances.exp() * log_chances * allowed).sum(dim=2)
+    """Compute the entropy [b, t] of the distribution over allowed tokens. logits [b, t, v]: -∞ elsewhere."""
+    log_probabilities = logits.log_softmax(dim=2).masked_fill(~allowed, 0.0)  # 0 · ∞ has no gradient
+    return -(log_probabilities.exp() * log_probabilities * allowed).sum(dim=2)

@@ -32,9 +32,9 @@ class ModelConfig:
     hidden: int = 256
     """units of every hidden layer"""
     max_length: int = 45
-    """tokens of the longest program that is decoded"""
+    """maximum length of a decoded program in tokens"""
     policy: bool = True
-    """whether there is a π (for the loss L only; searching needs none)"""
+    """whether the network has a π (only the loss L needs it; searching doesn't)"""
     embedding: int = 51
     """dimensions of a token's embedding; the authors' code has one per token of Karel's language"""
 
@@ -45,7 +45,7 @@ class ModelConfig:
             )
         if self.latent != self.hidden:
             raise ValueError(
-                f"the decoder's state begins as the latent: expected hidden={self.latent}, "
+                f"the decoder's initial state is the latent: expected hidden={self.latent}, "
                 f"found {self.hidden}"
             )
         if self.embedding < 1:
@@ -61,7 +61,7 @@ def mlp(*sizes: int) -> nn.Sequential:
 
 
 class Encoder(nn.Module):
-    """q(z | ρ): a GRU reads the tokens; its last state gives mean and log-deviation."""
+    """q(z | ρ): a GRU reads the tokens; its last state gives the mean and the log standard deviation."""
 
     def __init__(self, config: ModelConfig, vocabulary: int) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class Encoder(nn.Module):
         self.log_deviation = nn.Linear(config.hidden, config.latent)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Tokens [b, t], lengths [b] → mean and log-deviation [b, l]."""
+        """Tokens [b, t], lengths [b] → mean and log standard deviation [b, l]."""
         layout = Layout.of(lengths)
         parts = [Part(self.embedding.weight, tokens[layout.sequence, layout.time])]
         start = torch.zeros(len(tokens), self.gru.hidden_size, device=tokens.device)
@@ -94,7 +94,7 @@ class Decoder(nn.Module):
     def forward(self, latent: Tensor, previous: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Latent [b, l], the token before each [b, t] → logits of each [b, t, v], unmasked.
 
-        lengths: [b] tokens that count; the logits of others are 0.
+        lengths: [b] number of tokens of each program; the logits after them are 0.
         """
         if lengths is None:
             lengths = torch.full((len(previous),), previous.shape[1], device=previous.device)
@@ -145,17 +145,17 @@ class Policy(nn.Module):
 
     def __init__(self, config: ModelConfig, actions: int, observation: tuple[int, ...]) -> None:
         super().__init__()
-        # `grid` by name also for senses: checkpoints have it.
+        # Called `grid` also for senses, since checkpoints have this name.
         self.grid = observer(observation, config.hidden)
         self.action = nn.Embedding(actions + 1, config.hidden)
         self.gru = nn.GRU(config.latent + 2 * config.hidden, config.hidden)
         self.output = mlp(config.hidden, config.hidden, config.hidden, actions + 1)
 
     def forward(self, latents: Part, observed: Part, previous: Tensor, batch_sizes: Tensor) -> Tensor:
-        """Logits [n, actions + 1] of the n steps of a packed batch of rollouts, the longest first.
+        """Compute logits [n, actions + 1] for the n steps of a packed batch of rollouts, the longest first.
 
-        latents: values [b, l]; observed: values [m, *observation], of which rollouts see the same again and
-        again; previous [n]: the action before; batch_sizes: as in torch's PackedSequence.
+        latents: values [b, l]; observed: values [m, *observation], each used by many steps; previous [n]: the
+        action before; batch_sizes: as in torch's PackedSequence.
         """
         values = observed.values
         if values.dim() == 4:  # convolutions want the planes first
@@ -171,7 +171,7 @@ class Policy(nn.Module):
 
 
 def observer(observation: tuple[int, ...], hidden: int) -> nn.Sequential:
-    """Layers from an observation of this shape to hidden units."""
+    """Build the layers from an observation of this shape to hidden units."""
     if len(observation) == 1:
         return nn.Sequential(*mlp(*observation, hidden, hidden), nn.Tanh())
     if len(observation) != 3 or min(observation[:2]) < 5:
@@ -192,18 +192,19 @@ def observer(observation: tuple[int, ...], hidden: int) -> nn.Sequential:
 
 
 class Coordinates(nn.Module):
-    """The coordinates in which the space is searched: z = centre + point · axes. At first, z itself.
+    """The coordinates in which the space is searched: z = centre + point · axes. Before `fit`, z itself.
 
-    A VAE leaves most dimensions nearly unused, and its loss says nothing of how far a step of 0.1 should
-    reach. Along the principal axes of the programs' latents, in units of their deviation, all directions
-    count alike and trainings become comparable (docs/methods/embedding.md).
+    A VAE leaves most dimensions nearly unused, and its loss does not determine how far a step of 0.1 reaches.
+    The new coordinates are the principal axes of the programs' latents, in units of their standard deviation.
+    So all directions have equal weight, and trainings are comparable (docs/methods/embedding.md).
     """
 
     UNIT = 2.0
-    """deviations of the training programs that make a unit: then the paper's deviations of a search, 0.1 to
+    """standard deviations of the training programs per unit. With 2, the paper's sigmas of a search, 0.1 to
     0.5, change about as many programs in every training"""
     FLATTEST = 1e-3
-    """the shortest axis, as a share of the longest: with few programs, some directions have no deviation"""
+    """length of the shortest axis relative to the longest: with few programs, some directions have no
+    variance"""
 
     def __init__(self, dimensions: int) -> None:
         super().__init__()
@@ -211,34 +212,34 @@ class Coordinates(nn.Module):
         self.register_buffer("axes", torch.eye(dimensions))
         self.centre: Tensor
         self.axes: Tensor
-        """[l, l] one axis a row, at right angles to each other, the longest first"""
+        """[l, l] one axis per row, orthogonal, the longest first"""
 
     def fit(self, latents: Tensor) -> None:
         """Take the principal axes of latents [n, l]."""
         centred = latents.double() - latents.double().mean(dim=0)
         variances, directions = torch.linalg.eigh(centred.T @ centred / max(len(latents) - 1, 1))
-        deviations = variances.clamp(min=0).sqrt()
-        largest_deviation = float(deviations.max()) or 1.0  # equal latents tell nothing of the space
-        lengths = self.UNIT * deviations.clamp(min=self.FLATTEST * largest_deviation)
+        stds = variances.clamp(min=0).sqrt()
+        largest_std = float(stds.max()) or 1.0  # 0 if all latents are equal
+        lengths = self.UNIT * stds.clamp(min=self.FLATTEST * largest_std)
         axes = (directions * lengths).T.flip(0)
-        # An axis may point either way: let its largest component be positive, whatever the machine.
+        # The sign of an axis is arbitrary: make its largest component positive, so that all machines agree.
         largest = axes.gather(1, axes.abs().argmax(dim=1, keepdim=True))
         self.axes.copy_(axes * largest.sign())
         self.centre.copy_(latents.double().mean(dim=0))
 
     def latent(self, points: Tensor) -> Tensor:
-        """Points [b, l] of the space → latents [b, l] as the networks know them."""
+        """Convert points [b, l] of the space to latents [b, l] of the networks."""
         return self.centre + points @ self.axes
 
     def point(self, latents: Tensor) -> Tensor:
-        """The other way round."""
+        """Convert latents [b, l] to points [b, l]: the inverse of `latent`."""
         return (latents - self.centre) @ (self.axes / (self.axes**2).sum(dim=1, keepdim=True)).T
 
 
 class ProgramSpace(nn.Module):
-    """Encoder, decoder and policy of a language's programs, and the syntax that the decoder keeps to.
+    """Encoder, decoder and policy for a language's programs, and the syntax mask of the decoder.
 
-    observation: shape of what the policy observes; the language's senses if not given.
+    observation: shape of the policy's observations; default: the language's senses.
     """
 
     def __init__(
@@ -264,7 +265,7 @@ class ProgramSpace(nn.Module):
         return self.syntax.legal.device
 
     def encode(self, tokens: Tensor) -> Tensor:
-        """Whole programs [b, length], filled up with `<pad>` → their points in the space [b, l]."""
+        """Encode whole programs [b, length], padded with `<pad>`, as points in the space [b, l]."""
         body = tokens[:, len(PREFIX) :].long()
         mean, _ = self.encoder(body, (body != self.language.pad).sum(dim=1))
         return self.coordinates.point(mean)
@@ -279,9 +280,9 @@ class ProgramSpace(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """Write programs from latents [b, l], masked by the syntax at every step.
 
-        The most likely tokens are taken; or, with Gumbel noise [b, t, v], tokens are drawn by their chances.
-        Returns the tokens after the prefix [b, t], filled up with `<pad>`, and what the syntax allowed in
-        each place [b, t, v].
+        Takes the most likely tokens or, with Gumbel noise [b, t, v], samples tokens by their probabilities.
+        Returns the tokens after the prefix [b, t], padded with `<pad>`, and the syntax mask at each position
+        [b, t, v].
         """
         mask = TensorMask(self.syntax, len(latent), max_length or self.config.max_length)
         step = self.decoder.stepper(latent)
@@ -298,14 +299,14 @@ class ProgramSpace(nn.Module):
             mask.advance(token)
             tokens.append(token)
             masks.append(allowed)
-            # Asking whether all are done stalls a GPU, so ask seldom.
+            # Check only every eighth step whether all are done, since the check stalls a GPU.
             if early_stop and len(tokens) % 8 == 0 and bool(mask.done.all()):
                 break
         return torch.stack(tokens, 1), torch.stack(masks, 1)
 
     @torch.no_grad()
     def decode(self, points: Tensor, *, max_length: int | None = None) -> Tensor:
-        """The most likely programs of points [b, l]: whole, [b, length], filled up with `<pad>`."""
+        """Decode points [b, l] to their most likely whole programs [b, length], padded with `<pad>`."""
         tokens, _ = self.write(self.coordinates.latent(points), max_length=max_length)
         return with_prefix(tokens)
 
@@ -313,7 +314,7 @@ class ProgramSpace(nn.Module):
 def make_orthogonal(space: ProgramSpace) -> None:
     """Initialise as the authors' code does: GRUs and output layers with orthogonal weights and no biases.
 
-    Output layers have gain √2. Embeddings and the encoder's two linear layers are as torch makes them.
+    Output layers have gain √2. Embeddings and the encoder's two linear layers keep torch's defaults.
     """
     modules = list(space.decoder.output.modules())
     if space.policy is not None:
@@ -333,7 +334,7 @@ def make_orthogonal(space: ProgramSpace) -> None:
 
 
 def previous_tokens(tokens: Tensor) -> Tensor:
-    """[b, t] the token before each of the tokens after the prefix."""
+    """Return, for each token [b, t] after the prefix, the token before it."""
     first = torch.full_like(tokens[:, :1], PREFIX_IDS[-1])
     return torch.cat([first, tokens[:, :-1]], dim=1)
 

@@ -1,9 +1,9 @@
-"""Recurrent layers over packed sequences: what many steps share is computed once.
+"""Recurrent layers over packed sequences, with inputs that repeat computed only once.
 
-The inputs of a step are made of parts: a token's embedding, the latent of its sequence, what is seen of the
-world. A part has few different values and many steps, so its share of the gates is computed once per value
-and looked up. The recurrence itself, which is left, has gradients written by hand: those of the weights are
-one product over all steps, instead of one per step. On a GPU, cuDNN does all of it.
+The input of a step consists of parts: a token's embedding, the latent of its sequence, and the observation. A
+part has few different values and many steps. So its contribution to the gates is computed once per value and
+looked up. The recurrence itself has handwritten gradients: those of the weights are one product over all
+steps, instead of one per step. On a GPU, cuDNN does everything.
 
 Shapes: n steps of all sequences, b sequences, h hidden units, d inputs.
 """
@@ -26,53 +26,53 @@ class Part(NamedTuple):
     """A part of every step's input."""
 
     values: Tensor
-    """[m, d] its different values"""
+    """[m, d] the distinct values"""
     rows: Tensor
-    """[n] the number of each step's value"""
+    """[n] the row of each step's value"""
 
 
 class Layout(NamedTuple):
-    """Packed sequences: step after step, and at each only the sequences that are so long."""
+    """The layout of packed sequences: ordered by time step, each with the sequences that are long enough."""
 
     sequence: Tensor
-    """[n] which sequence a step belongs to, as they were given"""
+    """[n] index of the sequence that a step belongs to, in the caller's order"""
     time: Tensor
-    """[n] which of its steps it is"""
+    """[n] time of the step within its sequence"""
     batch_sizes: Tensor
     """[steps of the longest] on the CPU, as in torch's PackedSequence"""
     order: Tensor
     """[b] the sequences, the longest first"""
     last: Tensor
-    """[b] the last step of each sequence, as they were given"""
+    """[b] the last step of each sequence, in the caller's order"""
 
     @staticmethod
     def of(lengths: Tensor) -> "Layout":
-        """The layout of sequences of these lengths [b], each at least 1."""
+        """Return the layout of sequences of these lengths [b], each at least 1."""
         numbers = lengths.cpu().numpy()
         order = np.argsort(-numbers, kind="stable")
         batch_sizes = (numbers[order][None] > np.arange(numbers.max())[:, None]).sum(axis=1)
         first = np.concatenate([[0], np.cumsum(batch_sizes)])
         sequence = np.concatenate([order[:size] for size in batch_sizes])
         time = np.repeat(np.arange(len(batch_sizes)), batch_sizes)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
         device = lengths.device
         return Layout(
             torch.from_numpy(sequence).to(device),
             torch.from_numpy(time).to(device),
             torch.from_numpy(batch_sizes),
             torch.from_numpy(order).to(device),
-            torch.from_numpy(first[numbers - 1] + place).to(device),
+            torch.from_numpy(first[numbers - 1] + rank).to(device),
         )
 
 
 def linear(weight: Tensor, bias: Tensor, parts: Sequence[Part], states: Tensor | None = None) -> Tensor:
-    """[n, outputs] a linear layer of inputs that consist of states [n, h], if given, and these parts."""
+    """Apply a linear layer, outputs [n, outputs], to states [n, h], if given, joined with parts."""
     hidden = 0 if states is None else states.shape[1]
     total = bias if states is None else functional.linear(states, weight[:, :hidden], bias).float()
     for part, columns in zip(parts, _columns(weight[:, hidden:], parts), strict=True):
-        shares = functional.linear(part.values, columns).float()
-        total = total + functional.embedding(part.rows, shares)
+        contributions = functional.linear(part.values, columns).float()
+        total = total + functional.embedding(part.rows, contributions)
     return total
 
 
@@ -90,14 +90,15 @@ class Weights(NamedTuple):
 
 
 def weights_of(gru: nn.GRU) -> Weights:
-    """The weights, by name."""
+    """Return the weights of a GRU by name."""
     (weights,) = gru.all_weights
     return Weights(*weights)
 
 
 def run_gru(gru: nn.GRU, parts: Sequence[Part], state: Tensor, batch_sizes: Tensor) -> Tensor:
-    """[n, h] the states after each step of packed sequences, from `state` [b, h], the longest sequence
-    first.
+    """Return the states [n, h] after each step of packed sequences, starting from `state` [b, h].
+
+    The longest sequence comes first.
     """
     if state.is_cuda:
         inputs = torch.cat([part.values[part.rows] for part in parts], dim=1)
@@ -119,12 +120,12 @@ def run_gru(gru: nn.GRU, parts: Sequence[Part], state: Tensor, batch_sizes: Tens
 
 
 def _columns(weight: Tensor, parts: Sequence[Part]) -> tuple[Tensor, ...]:
-    """The columns of a weight [outputs, d] that each part is multiplied with."""
+    """Split a weight [outputs, d] into the columns that each part is multiplied with."""
     return weight.split([part.values.shape[1] for part in parts], dim=1)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def step_gru(gates: Tensor, state: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """[b, h] the state after one step. gates [b, 3h]: the inputs' share of them."""
+    """Return the state [b, h] after one step. gates [b, 3h]: the contribution of the inputs."""
     reset, update, new = gates.chunk(3, dim=1)
     own_reset, own_update, own_new = functional.linear(state, weight, bias).chunk(3, dim=1)
     reset, update = torch.sigmoid(reset + own_reset), torch.sigmoid(update + own_update)
@@ -135,8 +136,9 @@ def step_gru(gates: Tensor, state: Tensor, weight: Tensor, bias: Tensor) -> Tens
 class _Recurrence(Function):
     """The GRU's recurrence on a CPU.
 
-    table [m, 3h]: shares of the gates; rows [n, parts]: those that make up a step's; state [b, h]; weight
-    [3h, h]; bias [3h] → states [n, h]. Under autocast products are computed in its precision, sums in single.
+    table [m, 3h]: contributions to the gates; rows [n, parts]: the rows of the table that a step adds up;
+    state [b, h]; weight [3h, h]; bias [3h] → states [n, h]. Under autocast, products are computed in its
+    precision, sums in single precision.
     """
 
     @staticmethod
@@ -216,18 +218,18 @@ def _advance(
     start: int,
     following: int,
 ) -> None:
-    """Take the sequences one step further, and keep what the gradients need."""
+    """Advance the sequences by one step, and keep the values that the gradients need."""
     size, hidden = len(products), np.uint64(before.shape[1])
     two = hidden + hidden
     given = np.empty(3 * hidden, np.float32)
     for row in range(size):
-        place = start + row
-        given[:] = table[rows[place, 0]]
+        step = start + row
+        given[:] = table[rows[step, 0]]
         for part in range(1, rows.shape[1]):
-            share = table[rows[place, part]]
+            contribution = table[rows[step, part]]
             for i in range(hidden + two):
-                given[i] += share[i]
-        own, old, new, keep = products[row], before[place], after[place], kept[place]
+                given[i] += contribution[i]
+        own, old, new, keep = products[row], before[step], after[step], kept[step]
         for i in range(hidden):
             reset = sigmoid(given[i] + own[i] + bias[i])
             update = sigmoid(given[i + hidden] + own[i + hidden] + bias[i + hidden])
@@ -250,22 +252,22 @@ def _return(
     products: Floats,
     start: int,
 ) -> None:
-    """Take the gradients of one step back to its gates and their shares.
+    """Propagate the gradients of one step back to its gates and to the table of contributions.
 
-    `carried` comes with what later steps add to the gradients of the states, and leaves with the share of it
-    that passes the gates by.
+    `carried` holds the gradients of the states from later steps. It is overwritten with the part that
+    bypasses the gates.
     """
     size, hidden = len(products), np.uint64(before.shape[1])
     two = hidden + hidden
     one = np.float32(1.0)
     of_given = np.empty(3 * hidden, np.float32)
     for row in range(size):
-        place = start + row
+        step = start + row
         came, passed, old, keep, of_own = (
-            gradient[place],
+            gradient[step],
             carried[row],
-            before[place],
-            kept[place],
+            before[step],
+            kept[step],
             products[row],
         )
         for i in range(hidden):
@@ -282,6 +284,6 @@ def _return(
             )
             passed[i] = total * update
         for part in range(rows.shape[1]):
-            share = of_table[rows[place, part]]
+            contribution = of_table[rows[step, part]]
             for i in range(hidden + two):
-                share[i] += of_given[i]
+                contribution[i] += of_given[i]

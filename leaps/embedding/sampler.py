@@ -1,4 +1,4 @@
-"""Draw programs from latents while training: on a GPU the many small steps are recorded and replayed."""
+"""Sample programs from latents during training; on a GPU with a recorded CUDA graph."""
 
 import torch
 from torch import Tensor
@@ -10,9 +10,9 @@ from leaps.embedding.model import ProgramSpace
 class ProgramSampler:
     """Draw programs from a space whose weights change in place.
 
-    On a GPU, launching a step's forty small kernels takes longer than running them; a CUDA graph launches all
-    steps at once. One is kept for the first batch size asked for; other sizes (the last batch of an epoch)
-    take the ordinary way, and so does a CPU.
+    On a GPU, launching a step's forty small kernels takes longer than running them. A CUDA graph launches all
+    steps at once. It is recorded for the first batch size. Other sizes, such as the last batch of an epoch,
+    run without a graph, and so does a CPU.
     """
 
     def __init__(self, space: ProgramSpace) -> None:
@@ -21,9 +21,9 @@ class ProgramSampler:
 
     @torch.no_grad()
     def draw(self, latent: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """Tokens drawn by their chances [b, t], and what the syntax allowed in each place [b, t, v].
+        """Sample tokens [b, t]; also return the tokens that the syntax allowed at each position [b, t, v].
 
-        Both may be overwritten by the next call.
+        The next call may overwrite both.
         """
         length = self.space.config.max_length - len(PREFIX)
         shape = len(latent), length, len(self.space.language.tokens)
@@ -45,7 +45,7 @@ class ProgramSampler:
         self._latent, self._noise = latent.clone(), noise.clone()
         stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):  # libraries set themselves up in the first run
+        with torch.cuda.stream(stream):  # libraries initialize in the first run
             for _ in range(2):
                 self.space.write(self._latent, noise=self._noise, early_stop=False)
         torch.cuda.current_stream().wait_stream(stream)

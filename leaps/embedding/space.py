@@ -1,4 +1,4 @@
-"""A trained space, ready to use: programs in, points out, and back."""
+"""A trained program space: encode programs as points and decode points to programs."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -25,12 +25,12 @@ BATCH = 2048
 
 
 def shipped_spaces() -> list[str]:
-    """The names of the package's spaces."""
+    """Return the names of the package's spaces."""
     return [name for name in VARIANTS if (SHIPPED / f"{name}.safetensors").exists()]
 
 
 def find_weights(name: str | Path) -> Path:
-    """Return the file of a space: one of the package (leaps, p, pr, pl), a file, or a training's folder."""
+    """Return the weights file of a shipped space (leaps, p, pr, pl), of a path, or of a training's folder."""
     file = Path(name)
     if str(name) in shipped_spaces():
         file = SHIPPED / f"{name}.safetensors"
@@ -52,7 +52,7 @@ def find_weights(name: str | Path) -> Path:
 class Space:
     """A learned program space on the CPU: encode programs as points, and decode points to programs.
 
-    Nothing changes a space, so several searches can use it at once. With `raw`, points are the network's own
+    A space is immutable, so several searches can use it at once. With `raw`, points are the network's own
     latents, as in the paper, instead of whitened coordinates (`Coordinates`).
 
     >>> space = Space.load("leaps")
@@ -75,7 +75,7 @@ class Space:
     def load(name: str | Path = "leaps", raw: bool = False, *, language: Language | None = None) -> "Space":
         """Load a space of the package (leaps, p, pr, pl) or a file of weights.
 
-        language: that of the programs; a ValueError names the words that differ.
+        language: the expected language; if it differs, a ValueError names the words that differ.
         """
         file = find_weights(name)
         if language is not None:
@@ -84,7 +84,7 @@ class Space:
 
     @property
     def language(self) -> Language:
-        """Of the programs that are encoded and decoded."""
+        """The language of the programs."""
         return self.network.language
 
     @property
@@ -93,11 +93,11 @@ class Space:
 
     @property
     def longest(self) -> int:
-        """Tokens of the longest program that the encoder was made for."""
+        """Maximum program length in tokens that the encoder was trained for."""
         return self.network.config.max_length
 
     def encode(self, programs: Sequence[str | Program] | NDArray[np.uint8]) -> NDArray[np.float32]:
-        """[n, dimensions] the programs' points in the space."""
+        """Encode programs as points [n, dimensions]."""
         if isinstance(programs, str):
             raise ValueError("expected a list of programs, found one text")
         if not isinstance(programs, np.ndarray):
@@ -114,7 +114,7 @@ class Space:
         return points
 
     def latent(self, points: NDArray[Any]) -> NDArray[np.float32]:
-        """[n, dimensions] what the network calls those points: the paper's latents, whose distances count."""
+        """Convert points to the network's latents [n, dimensions], in which distances are measured."""
         with torch.no_grad():
             return self.network.coordinates.latent(torch.from_numpy(self._checked(points).copy())).numpy()
 
@@ -125,11 +125,11 @@ class Space:
         return points
 
     def decode(self, points: NDArray[Any], max_length: int | None = None) -> NDArray[np.uint8]:
-        """[n, length] the most likely programs of points [n, dimensions], filled up with `<pad>`."""
+        """Decode points [n, dimensions] to their most likely programs [n, length], padded with `<pad>`."""
         return self._decoder.decode(self._checked(points), max_length=max_length)
 
     def text(self, tokens: NDArray[np.uint8]) -> str:
-        """One decoded program, as a line."""
+        """Return the text of one decoded program."""
         return self.language.text(tokens)
 
 

@@ -1,6 +1,6 @@
-"""The syntax mask on tensors: `leaps.dsl.mask.SyntaxMask` for a batch on any device, without leaving it.
+"""The syntax mask on tensors: `leaps.dsl.mask.SyntaxMask` for a batch, computed on any device.
 
-The same tables, spread out over tokens, so that a step is a few lookups.
+It uses the same tables, expanded to one column per token, so that a step is a few lookups.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _BLOCKS = len(Block)
 
 
 class SyntaxTables(nn.Module):
-    """The grammar of a language as tensors that move with a module."""
+    """The grammar of a language as buffers of a module."""
 
     legal: Tensor
     change: Tensor
@@ -41,7 +41,7 @@ class SyntaxTables(nn.Module):
 
 
 class TensorMask:
-    """Follow a batch of programs that all begin with `DEF run m(`, and say what each may go on with."""
+    """The tokens that may come next in each program of a batch; all programs begin with `DEF run m(`."""
 
     def __init__(self, tables: SyntaxTables, batch: int, max_length: int) -> None:
         if max_length < SHORTEST:
@@ -61,7 +61,7 @@ class TensorMask:
 
     @property
     def done(self) -> Tensor:
-        """[batch] which programs are complete."""
+        """[batch] whether each program is complete."""
         return self.state == int(State.END)
 
     def _row(self) -> Tensor:
@@ -69,7 +69,7 @@ class TensorMask:
         return self.state * _BLOCKS + block
 
     def allowed(self) -> Tensor:
-        """[batch, tokens] which tokens may come next; a complete program takes only `<pad>`."""
+        """Return which tokens may come next [batch, tokens]; after a complete program, only `<pad>`."""
         row = self._row()
         fits = self.owed[:, None] + 1 + self.tables.change[row] <= self.left
         return self.tables.legal[row] & fits

@@ -1,4 +1,4 @@
-"""Learn a program space: the paper's schedule, resumable at every epoch.
+"""Train a program space with the paper's schedule, resumable after every epoch.
 
 Each epoch trains L^P and L^L together on all training programs, then L^R alone with as many updates (appendix
 "Training"). The variants leave losses out: P, P+R, P+L, and all three, LEAPS.
@@ -55,8 +55,8 @@ CHOICES = {
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """One training, by default that of the paper and its authors' code, but with 40 epochs instead of 150 and
-    with learning rates that fall to 0.
+    """Hyperparameters of a training. The defaults are those of the paper and its authors' code, but with 40
+    epochs instead of 150 and learning rates that fall to 0.
     """
 
     variant: str = "leaps"
@@ -66,11 +66,11 @@ class TrainConfig:
     batch: int = 256
     """programs per update"""
     rollouts: int = 10
-    """rollouts of each program per update of L^L, of its ten; if fewer, others the next time"""
+    """rollouts of each program per update of L^L, out of its ten; if fewer, each update draws a new subset"""
     learning_rate: float = 0.001
-    """of the supervised losses"""
+    """learning rate of the supervised losses"""
     rl_learning_rate: float = 0.0005
-    """of L^R"""
+    """learning rate of L^R"""
     beta: float = 0.1
     """weight of the KL divergence in L^P"""
     kl: str = "mean"
@@ -86,23 +86,23 @@ class TrainConfig:
     rl_entropy: float = 0.1
     """weight of the entropy bonus in L^R"""
     rl_clip: float | None = 0.5
-    """largest norm of the gradients of L^R; unlimited if None"""
+    """maximum norm of the gradients of L^R; None: unlimited"""
     rl_from: float = 0.8
-    """L^R is trained after an epoch that decoded this fraction of validation programs exactly; the authors'
-    code looks at the same epoch"""
+    """L^R is trained once the previous epoch decoded this fraction of validation programs exactly; the
+    authors' code uses the same epoch"""
     samples: int = 4
-    """programs written from each latent for L^R"""
+    """programs sampled from each latent for L^R"""
     programs: int | None = None
-    """use only so many of the training programs; all, if not given"""
+    """number of training programs to use; None: all"""
     validation_programs: int = 2000
-    """how many judge an epoch"""
+    """number of validation programs that an epoch is judged on"""
     select: str = "behaviour"
-    """which epoch's weights are kept. behaviour: that with the highest R_mat of decoded validation programs.
-    search: that in whose latents the published search finds validation programs best, by R_mat"""
+    """rule for the epoch whose weights are kept. behaviour: the highest R_mat of decoded validation programs.
+    search: the highest R_mat that the published search reaches on validation programs in its latents"""
     search_every: int = 5
     """epochs between searches, with select=search; the last epoch is always searched"""
     search_programs: int = 32
-    """validation programs that the search looks for, with select=search"""
+    """validation programs that are searched for, with select=search"""
     search_iterations: int = 200
     """iterations of each of these searches"""
     precision: str = "single"
@@ -157,17 +157,17 @@ PRESETS: dict[str, dict[str, Any]] = {
     },
     "authors": {"epochs": 150, "schedule": "step"},
 }
-"""paper: for a GPU. quick: minutes on two CPU cores, for a space that solves the easier tasks. authors: as
-long as the authors' code trains (docs/methods/embedding.md)"""
+"""paper: for a GPU. quick: some minutes on two CPU cores; the space solves the easier tasks. authors: as many
+epochs as the authors' code (docs/methods/embedding.md)"""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a training tells its caller, as it goes."""
+    """The progress of a training, passed to its listener."""
 
     epoch: int
     update: int
-    """of the epoch's `updates`"""
+    """number of the update within the epoch, from 1"""
     updates: int
     metrics: dict[str, float]
     """means over the epoch so far"""
@@ -180,7 +180,7 @@ SearchJudge = Callable[[ProgramSpace], float]
 
 
 class Means:
-    """Means of what updates measure. Numbers are read from a GPU seldom, since reading waits for it."""
+    """Running means of the updates' metrics. Values are read from a GPU rarely, since reading blocks."""
 
     def __init__(self) -> None:
         self._waiting: list[Measured] = []
@@ -200,7 +200,7 @@ class Means:
 
 
 class Trainer:
-    """A training that can be asked for one epoch after another, saved and resumed."""
+    """A training, run epoch by epoch, that can be saved and resumed."""
 
     def __init__(self, config: TrainConfig, data: Data, device: torch.device) -> None:
         self.config, self.data, self.device = config, data, device
@@ -231,15 +231,15 @@ class Trainer:
 
     @property
     def updates(self) -> int:
-        """Updates of an epoch, of each kind."""
+        """Number of updates per epoch and phase."""
         return math.ceil(len(self.train) / self.config.batch)
 
     def run_epoch(self, listener: Listener = id) -> dict[str, float]:
-        """Train one epoch, and judge it on the validation split. Returns its metrics."""
+        """Train one epoch, judge it on the validation split, and return its metrics."""
         self.epoch += 1
         self._set_learning_rates()
         begin = time.perf_counter()
-        # All randomness of an epoch follows from its number: a resumed training is the same training.
+        # All randomness of an epoch depends on its number alone, so a resumed training has the same result.
         rng = np.random.default_rng([self.config.seed, self.epoch])
         generator = torch.Generator(self.device).manual_seed(int(rng.integers(2**62)))
         phases = [self._supervised]
@@ -250,7 +250,7 @@ class Trainer:
             self.device.type,
             torch.bfloat16,
             enabled=self.config.precision == "bfloat16",
-            cache_enabled=False,  # a recorded CUDA graph would go on reading cached weights
+            cache_enabled=False,  # a recorded CUDA graph would keep reading outdated cached weights
         )
         for phase in phases:
             for batch in self._batches(rng):
@@ -288,7 +288,7 @@ class Trainer:
     def _supervised(
         self, batch: NDArray[np.int64], rng: np.random.Generator, generator: torch.Generator
     ) -> Measured:
-        """One update of L^P and, if wanted, L^L."""
+        """Run one update of L^P and, if the variant has it, L^L."""
         programs = self.programs.batch(torch.from_numpy(batch).to(self.device))
         latent = embed(self.space, programs, generator)
         loss, divergence = program_reconstruction(
@@ -308,10 +308,10 @@ class Trainer:
     def _reinforced(
         self,
         batch: NDArray[np.int64],
-        rng: np.random.Generator,  # noqa: ARG002  phases are called alike
+        rng: np.random.Generator,  # noqa: ARG002  both phases have the same signature
         generator: torch.Generator,
     ) -> Measured:
-        """One update of L^R."""
+        """Run one update of L^R."""
         programs = self.programs.batch(torch.from_numpy(batch).to(self.device))
         latent = embed(self.space, programs, generator)
         loss, reward = program_behaviour_reconstruction(
@@ -329,14 +329,14 @@ class Trainer:
         return {"reward": reward}
 
     @property
-    def _asked(self) -> dict[str, Any]:
-        """What a training that goes on from this one's checkpoint has to have in common with it."""
+    def _settings(self) -> dict[str, Any]:
+        """The settings that a training must have in common with the checkpoint it resumes."""
         return asdict(self.config) | {"data": self.data.settings}
 
     def save(self, folder: Path) -> None:
         """Write all that the next epoch depends on."""
         state = {
-            "config": self._asked,
+            "config": self._settings,
             "epoch": self.epoch,
             "exact": self.exact,
             "best": (self.best_score, self.best_epoch),
@@ -347,14 +347,16 @@ class Trainer:
         write_checkpoint(folder / CHECKPOINT_FILE, state)
 
     def resume(self, folder: Path) -> None:
-        """Go on where a training of the same configuration was."""
+        """Resume from the checkpoint of a training with the same configuration."""
         file = folder / CHECKPOINT_FILE
         names = ("config", "epoch", "exact", "best", "space", "optimizer", "rl_optimizer")
         state = read_checkpoint(file, names, self.device)
-        theirs = state["config"]
-        # Name by name, and not within: the data's seed is another than the training's.
+        stored = state["config"]
+        # Compare top-level names only: the data's settings have a seed of their own.
         different = {
-            name: (theirs.get(name), mine) for name, mine in self._asked.items() if mine != theirs.get(name)
+            name: (stored.get(name), expected)
+            for name, expected in self._settings.items()
+            if expected != stored.get(name)
         }
         if different:
             raise ValueError(f"{folder} holds a training with {describe(different)}; use another folder")
@@ -386,11 +388,11 @@ def train(
     epoch_done: Callable[[dict[str, float]], object] = id,
     judge_search: SearchJudge | None = None,
 ) -> dict[str, float]:
-    """Train to the end in a folder of its own, going on where an interrupted run of the same was.
+    """Train to the end in a folder; resume an interrupted training of the same configuration.
 
-    The weights kept are those of the epoch that `config.select` prefers on the validation split. Returns that
-    epoch's metrics, and those of the test split. judge_search: needed for select="search"; it comes from the
-    caller because the search is built on the space, not the other way round
+    The weights of the best epoch on the validation split are kept (`config.select`). Returns that epoch's
+    metrics, and those of the test split. judge_search: needed for select="search". The caller provides it,
+    since the search depends on this package and not the other way round
     (`leaps.experiments.explore.SearchJudge`).
     """
     if (judge_search is not None) != (config.select == "search"):
@@ -400,7 +402,7 @@ def train(
     lines: list[str] = []
     if (folder / CHECKPOINT_FILE).exists():
         trainer.resume(folder)
-        # Metrics are written before the checkpoint: those of an epoch that isn't in it will come again.
+        # Metrics are written before the checkpoint. An epoch that isn't in the checkpoint is run again.
         lines = (folder / METRICS_FILE).read_text().splitlines()[: trainer.epoch]
     write_atomically(folder / CONFIG_FILE, (json.dumps(asdict(config), indent=2) + "\n").encode())
     while trainer.epoch < config.epochs:
@@ -435,7 +437,7 @@ def _search_score(judge: SearchJudge, space: ProgramSpace, metrics: dict[str, fl
 
 
 def _finish(trainer: Trainer, folder: Path, seconds: float) -> dict[str, float]:
-    """Give the weights that were kept their coordinates, judge them on the test split, and write all down."""
+    """Fit the coordinates of the kept weights, judge them on the test split, and write the final file."""
     file = folder / WEIGHTS_FILE
     about = read_about(file)
     if "test" not in about:
@@ -452,7 +454,7 @@ def _finish(trainer: Trainer, folder: Path, seconds: float) -> dict[str, float]:
         about["seconds"] = seconds
         cuda = trainer.device.type == "cuda"
         about["device"] = torch.cuda.get_device_name() if cuda else "cpu"
-        # π has done its work: it is in the checkpoint, and searching needs none.
+        # Leave out π: the checkpoint has it, and searching doesn't need it.
         save_weights(space, file, about, for_search=True)
     test: dict[str, float] = about["test"]
     return test

@@ -1,4 +1,4 @@
-"""Weights as files: plain tensors with what is needed to use them, never pickles."""
+"""Read and write weight files: plain tensors with metadata, never pickles."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -16,11 +16,11 @@ from leaps.dsl.language import Language
 from leaps.embedding.model import ModelConfig, ProgramSpace
 
 NETWORKS = ("encoder.", "decoder.")
-"""begin the names of the tensors that are stored in half precision for searching"""
+"""name prefixes of the tensors that are stored in half precision for searching"""
 EARLIER = (8, 8, 16)
-"""what π observes in a file that does not name it: Karel's grid, as in all files of earlier versions"""
+"""π's observation in files of earlier versions, which do not name it: Karel's grid"""
 SHOWN = 5
-"""words that an error names"""
+"""maximum number of words named in an error"""
 
 
 def save_weights(
@@ -28,7 +28,7 @@ def save_weights(
 ) -> None:
     """Write the weights, with the language, sizes and version.
 
-    for_search: leave out the policy, and store encoder and decoder in half precision, in half as many bytes.
+    for_search: leave out the policy, and store encoder and decoder in half precision, to save space.
     """
     tensors = {
         name: _stored(name, tensor, for_search)
@@ -53,7 +53,7 @@ def _stored(name: str, tensor: Tensor, for_search: bool) -> Tensor:
 
 
 def round_weights(space: ProgramSpace) -> None:
-    """Round encoder and decoder to what is stored for searching."""
+    """Round encoder and decoder to the precision of files for searching."""
     with torch.no_grad():
         for name, parameter in space.named_parameters():
             if name.startswith(NETWORKS):
@@ -95,9 +95,9 @@ def _some(words: list[str]) -> str:
 def load_weights(
     file: Path, device: torch.device | str = "cpu", *, language: Language | None = None
 ) -> ProgramSpace:
-    """Read weights, or raise a ValueError that says why they can't be used.
+    """Read weights; ValueError with the reason if they can't be used.
 
-    language: that of the programs, if the caller expects one.
+    language: the language that the caller expects, if any.
     """
     about = read_about(file)
     own = language_of(file)

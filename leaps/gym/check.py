@@ -1,8 +1,8 @@
-"""What a task and its environment have to keep to, checked before programs are run.
+"""Validate a task and its environment before programs are run.
 
-A search can't tell a program that is bad from an environment that behaves otherwise each time, so that is
-looked for first. Rules of Gymnasium that make no difference to a program's return are not checked here;
-`gymnasium.utils.env_checker.check_env` checks them all.
+A search can't distinguish a bad program from an environment that is not deterministic, so determinism is
+checked first. Rules of Gymnasium that don't affect a program's return are not checked here. For all of them,
+see `gymnasium.utils.env_checker.check_env`.
 """
 
 import time
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
     from leaps.gym.task import GymTask
 
 STEPS = 100
-"""actions of an episode that is compared, at most"""
+"""maximum actions of a compared episode"""
 EPISODES = 5
-"""that are compared: some end soon, and one may be the same by chance"""
+"""number of compared episodes: some end soon, and one may agree by chance"""
 SECONDS = 2.0
-"""after which no other episode begins, and the one under way stops; each is then played twice more"""
+"""time limit for the first run of the episodes; each is then played twice more"""
 FIRST_SEED = 17
 
 
@@ -46,7 +46,7 @@ FIRST_SEED = 17
 
 
 def check_fields(task: "GymTask") -> None:
-    """Refuse a task whose fields are of the wrong kind, or have names that are words of the language."""
+    """Raise a ValueError if fields of a task have wrong types, or names that are words of the language."""
 
     def refuse(name: str, expected: str, value: Any) -> None:
         raise ValueError(f"{task.name}: {name}: expected {expected}, found {shown(value)}")
@@ -54,10 +54,10 @@ def check_fields(task: "GymTask") -> None:
     for name in ("actions", "perceptions", "opposites", "variants"):
         value = getattr(task, name)
         if not isinstance(value, Mapping):
-            refuse(name, "names and what each stands for, such as a dictionary", value)
+            refuse(name, "a mapping from names, such as a dictionary", value)
         for key in value:
             if not isinstance(key, str):
-                refuse(name, "texts as names", key)
+                refuse(name, "strings as names", key)
     for name, maker in {
         "make": task.make,
         **{f"variant {key}": one for key, one in task.variants.items()},
@@ -93,9 +93,9 @@ def check_fields(task: "GymTask") -> None:
 
 
 def check_environment(task: "GymTask", variant: str, environment: Any) -> None:
-    """Refuse an environment in which a program's return would mean nothing; say what is wrong with it.
+    """Raise a ValueError if an environment breaks a rule that the return of a program depends on.
 
-    The environment is played in. A second one is made, and closed.
+    Episodes are played in this environment, and in a second one, which is closed afterwards.
     """
     where = f"{task.name}, variant {variant}" if variant else task.name
     _check_spaces(where, environment)
@@ -141,7 +141,7 @@ def check_environment(task: "GymTask", variant: str, environment: Any) -> None:
 
 @contextmanager
 def _rules_of_gymnasium(where: str) -> "Iterator[None]":
-    """Turn what Gymnasium's checker refuses into an error that names the task; leave its warnings out."""
+    """Convert errors of Gymnasium's checker to a ValueError that names the task; suppress its warnings."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -167,17 +167,17 @@ def _check_actions(task: "GymTask", where: str, environment: Any) -> None:
     space = environment.action_space
     for name, value in task.actions.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a list is as good as an array
+            warnings.simplefilter("ignore")  # about lists in place of arrays
             try:
                 fits = space.contains(value)
-            except Exception:  # which some spaces raise for values of other kinds
+            except Exception:  # from spaces that don't expect values of other types
                 fits = False
         if not fits:
             raise ValueError(f"{where}: action {name}: {shown(value)} is not in the environment's {space}")
 
 
 def _play_by_the_rules(where: str, environment: Any, action: Any) -> None:
-    """Let Gymnasium's checker look at one reset and one step."""
+    """Run Gymnasium's checker on one reset and one step."""
     with _rules_of_gymnasium(where):
         env_reset_passive_checker(environment, seed=FIRST_SEED)
         env_step_passive_checker(environment, copy(action))
@@ -186,7 +186,7 @@ def _play_by_the_rules(where: str, environment: Any, action: Any) -> None:
 def _compare(
     where: str, environment: Any, seed: int, first: list[Moment], again: list[Moment], how: str
 ) -> None:
-    """Refuse an environment that plays an episode in two ways."""
+    """Raise a ValueError if two records of the same episode differ."""
     found = difference(first, again)
     if found is None:
         return
@@ -203,8 +203,8 @@ def _compare(
             warnings.simplefilter("ignore")
             check_reset_seed_determinism(environment)
     except AssertionError as error:
-        hint = f" Gymnasium's checker says: {error}"
-    except Exception:  # it was only to help
+        hint = f" Gymnasium's checker reports: {error}"
+    except Exception:  # the hint is optional
         hint = ""
     raise ValueError(
         f"{where}: expected the same seed and actions to lead to the same episode; with seed {seed} the "
@@ -214,7 +214,7 @@ def _compare(
 
 
 def _check_key(task: "GymTask", where: str, seed: int, moments: list[Moment], draws: list[int]) -> None:
-    """Refuse a key that was the same twice in an episode, where the same action then led to other states."""
+    """Raise a ValueError if a key repeats in an episode and the same action leads to different states."""
     met: dict[Any, int] = {}
     for step, action in enumerate(draws[: len(moments) - 1]):
         before = met.setdefault((moments[step].key, action), step)

@@ -1,8 +1,9 @@
 """Perceptions with a constant: `angle>0.05` holds where the number `angle` is greater than 0.05.
 
-A task names numbers. Its language has a perception for each number and each of some constants: at first
-quantiles of what is seen in rollouts with random actions. A search replaces the constants that its good
-programs do not use by others around those that they use (`refined`), so programs reach any constant.
+A task names numbers. Its language has a perception for each number and each of some constants. The initial
+constants are quantiles of the values in rollouts with random actions. A search replaces the constants that
+its good programs do not use by others close to those that they use (`refined`), so programs reach any
+constant.
 """
 
 import math
@@ -20,28 +21,28 @@ if TYPE_CHECKING:
     from leaps.gym.task import GymTask
 
 MORE = ">"
-"""stands between a number's name and the constant in a perception"""
+"""separates a number's name from the constant in a perception"""
 DIGITS = 9
-"""significant digits of a constant that a program can have"""
+"""significant digits of a constant in a program"""
 FINER = 1
-"""decimals that a refined constant may have more than the first ones"""
+"""extra decimals of refined constants"""
 NEAREST, FARTHEST = 8.0, 0.5
-"""halvings of a number's range that the distances of refined constants are between"""
+"""a refined constant is between 2^-NEAREST and 2^-FARTHEST of the number's range away from a used one"""
 TRIES = 20
-"""draws of a new constant, before one that was there is kept"""
+"""draws of a new constant, after which a present one is kept"""
 
 SAMPLED = 4000
-"""steps with random actions that the first constants are chosen from"""
+"""steps with random actions that the initial constants are chosen from"""
 HELD = (1, 1, 1, 4, 16, 64)
-"""steps that an action is held for, in an episode each and in turn: some numbers hardly move otherwise"""
+"""steps that each action is repeated, by episode in turn: some numbers hardly change otherwise"""
 
 Constants = Mapping[str, tuple[float, ...]]
-"""of each number, by its name, in ascending order"""
+"""constants of each number, by its name, in ascending order"""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number that is perceived: a function of the observation, or a privileged one of the environment."""
+    """A numeric perception: a function of the observation, or a privileged function of the environment."""
 
     function: Callable[[Any], Any]
 
@@ -49,14 +50,14 @@ class Number:
 def number(function: Callable[[Any], Any]) -> Number:
     """Mark a perception that returns a number, which programs compare with constants.
 
-    function: takes the observation. Around it may be `leaps.privileged`.
+    function: takes the observation; it may be wrapped in `leaps.privileged`.
     """
     return Number(function)
 
 
 @dataclass(frozen=True)
 class Above:
-    """Whether a number is greater than a constant."""
+    """A perception: whether a number is greater than a constant."""
 
     function: Callable[[Any], Any]
     constant: float
@@ -81,7 +82,7 @@ class Scale:
     high: float
     quantiles: tuple[float, ...]
     decimals: int
-    """of the constants"""
+    """decimals of the constants"""
 
 
 def word(name: str, constant: float) -> str:
@@ -90,7 +91,7 @@ def word(name: str, constant: float) -> str:
     >>> word("angle", 0.05)
     'angle>0.05'
     """
-    return f"{name}{MORE}{constant + 0.0:.{DIGITS}g}"  # never -0
+    return f"{name}{MORE}{constant + 0.0:.{DIGITS}g}"  # avoids -0
 
 
 def split(text: str, names: Iterable[str]) -> tuple[str, float] | None:
@@ -105,12 +106,12 @@ def split(text: str, names: Iterable[str]) -> tuple[str, float] | None:
     if not math.isfinite(value):
         return None
     if word(name, value) != text:
-        raise ValueError(f"expected {word(name, value)}, found {text}: a constant is written in one way")
+        raise ValueError(f"expected {word(name, value)}, found {text}: a constant has only one spelling")
     return name, value
 
 
 def scale(values: NDArray[np.float64], count: int) -> Scale:
-    """Choose `count` constants for a number of which these values were seen; fewer if they are alike."""
+    """Choose `count` constants for a number from its sampled values; fewer if many values are equal."""
     low, high = float(values.min()), float(values.max())
     if low == high:
         return Scale(low, high, (_rounded(low, DIGITS),), DIGITS)
@@ -124,7 +125,7 @@ def scale(values: NDArray[np.float64], count: int) -> Scale:
 
 
 def fitted(constants: Constants, wanted: Mapping[str, set[float]]) -> dict[str, tuple[float, ...]]:
-    """Put the wanted constants among those that are there; each takes the place of the nearest other."""
+    """Add the wanted constants; each replaces the nearest constant that is not wanted."""
     found = {}
     for name, own in constants.items():
         asked = wanted.get(name, set())
@@ -137,7 +138,7 @@ def fitted(constants: Constants, wanted: Mapping[str, set[float]]) -> dict[str, 
 
 
 def nearest(constants: Sequence[float], constant: float) -> float:
-    """The closest of some constants; the smallest of equals."""
+    """Return the closest of some constants; of equally close ones, the smallest."""
     return min(constants, key=lambda other: (abs(other - constant), other))
 
 
@@ -148,9 +149,9 @@ def refined(
     most: int,
     generator: np.random.Generator,
 ) -> tuple[float, ...]:
-    """Choose as many constants of a number: those in use, others around them, and some of the first.
+    """Choose new constants for a number, as many as before: used ones, others close to them, and quantiles.
 
-    used: those of good programs, the best first; at most `most` of them are kept.
+    used: the constants of good programs, the best first; at most `most` of them are kept.
     """
     kept = list(used[:most])
     if not kept or scale.low == scale.high:
@@ -158,10 +159,10 @@ def refined(
     chosen = set(kept)
     missing = len(constants) - len(kept)
     spread, decimals = scale.high - scale.low, scale.decimals + FINER
-    for place in range(missing - missing // 2):
+    for index in range(missing - missing // 2):
         for _ in range(TRIES):
             distance = spread * 2 ** -generator.uniform(FARTHEST, NEAREST) * generator.choice((-1.0, 1.0))
-            constant = _rounded(kept[place % len(kept)] + distance, decimals)
+            constant = _rounded(kept[index % len(kept)] + distance, decimals)
             if constant not in chosen:
                 chosen.add(constant)
                 break
@@ -175,7 +176,7 @@ def refined(
 
 
 def sample(task: "GymTask") -> dict[str, NDArray[np.float64]]:
-    """[SAMPLED] values of each number of a task in rollouts with random actions: always the same."""
+    """Sample values [SAMPLED] of each number of a task in rollouts with random actions; deterministic."""
     bare = task.with_constants(dict.fromkeys(task.numbers, (0.0,)))
     scene, limit = GymScene(bare, bare._environment("")), task.horizon()
     senses = {name: list(bare.sensors).index(word(name, 0.0)) for name in task.numbers}
@@ -188,7 +189,7 @@ def sample(task: "GymTask") -> dict[str, NDArray[np.float64]]:
         episode += 1
         for step in range(limit):
             for name, sense in senses.items():
-                scene.look(sense)  # says what is wrong with a number
+                scene.look(sense)  # raises an error if the number is invalid
                 values[name].append(float(scene.value(task.numbers[name])))
             taken += 1
             if step % held == 0:
@@ -199,16 +200,16 @@ def sample(task: "GymTask") -> dict[str, NDArray[np.float64]]:
 
 
 def exchange(task: "GymTask", programs: NDArray[np.uint8], generator: np.random.Generator) -> Reworded:
-    """Exchange constants that the first of these programs don't use for others around those that they use."""
+    """Replace constants that the first of these programs don't use by others close to those they use."""
     language = task.domain.language
     used: dict[str, list[float]] = {name: [] for name in task.numbers}
     most = {name: len(constants) // 2 for name, constants in task.compared.items()}
-    for place, program in enumerate(programs):
+    for index, program in enumerate(programs):
         for token in program.tolist():
             found = split(language.tokens[token], task.numbers)
             if found is not None and found[1] not in used[found[0]]:
                 used[found[0]].append(found[1])
-        if place == 0:  # the best program stays what it is
+        if index == 0:  # keep all constants of the best program
             most = {name: max(count, len(used[name])) for name, count in most.items()}
     changed = task.with_constants(
         {
@@ -229,5 +230,5 @@ def exchange(task: "GymTask", programs: NDArray[np.uint8], generator: np.random.
 
 
 def _rounded(value: float, decimals: int) -> float:
-    """Round to so many decimals, and to as many digits as a program has."""
+    """Round to a number of decimals, and to at most DIGITS significant digits."""
     return float(f"{round(value, decimals) + 0.0:.{DIGITS}g}")

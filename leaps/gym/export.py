@@ -1,4 +1,4 @@
-"""Write a program as plain Python: one file that depends on nothing."""
+"""Export a program as plain Python: one file without dependencies."""
 
 import ast
 import builtins
@@ -19,7 +19,7 @@ from leaps.gym.perceptions import Privileged
 from leaps.gym.task import GymTask
 
 _HEAD = '''\
-"""{name}: a program as plain Python, which depends on nothing.
+"""{name}: a program as plain Python, without dependencies.
 
 policy = Policy(); policy.reset(); action = policy.act(observation), which is None once the program has ended.
 
@@ -33,7 +33,7 @@ ACTIONS = {actions}
 
 _PROGRAM = '''\
 def program(perceives):
-    """Yield the names of actions; `perceives` looks whether something holds now."""
+    """Yield the names of actions; `perceives(name)` returns whether a perception holds now."""
 '''
 
 _TAIL = '''\
@@ -44,12 +44,12 @@ class Policy:
         self.reset()
 
     def reset(self):
-        """Begin an episode."""
+        """Start an episode."""
         self._seen = None
         self._program = program(lambda name: PERCEPTIONS[name](self._seen))
 
     def act(self, observation):
-        """What to do next; None once the program has come to its end."""
+        """Return the next action; None once the program has ended."""
         self._seen = observation
         name = next(self._program, None)
         return None if name is None else ACTIONS[name]
@@ -57,7 +57,7 @@ class Policy:
 
 
 def to_python(program: Program, task: GymTask) -> str:
-    """Write a program and what it perceives with as the text of a Python file."""
+    """Return the text of a Python file with a program and its perceptions."""
     task = task.fitting(words_of(program))
     conditions = [one.condition for one in walk(program) if isinstance(one, While | If | IfElse)]
     asked = {condition.perception for condition in conditions}
@@ -101,7 +101,7 @@ def to_python(program: Program, task: GymTask) -> str:
 
 
 def _plain(task: GymTask, name: str, value: Any) -> Any:
-    """An action as JSON has it, which Python reads as well."""
+    """Convert an action to JSON values, which are also valid Python."""
     plain = value.tolist() if hasattr(value, "tolist") else value
     try:
         json.dumps(plain)
@@ -113,7 +113,7 @@ def _plain(task: GymTask, name: str, value: Any) -> Any:
 
 
 def _function(task: GymTask, name: str, perception: Any) -> Callable[..., Any]:
-    """The function of a perception, if its source can stand alone."""
+    """Return the function of a perception; ValueError if its source can't stand alone."""
     what = f"{task.name}: perception {name}"
     if isinstance(perception, Privileged):
         raise ValueError(f"{what} looks into the environment, which an exported program doesn't have")
@@ -121,14 +121,14 @@ def _function(task: GymTask, name: str, perception: Any) -> Callable[..., Any]:
         raise ValueError(f"{what}: expected a function that is written in Python, found {perception!r}")
     if outer := sorted(_outer_names(perception.__code__) | set(perception.__code__.co_freevars)):
         raise ValueError(
-            f"{what}: expected a function that uses nothing but its argument, so that it can stand in a file "
-            f"of its own; it uses {', '.join(outer)}"
+            f"{what}: expected a function that uses nothing but its argument, so that it can be exported; it "
+            f"uses {', '.join(outer)}"
         )
     return perception
 
 
 def _source(task: GymTask, sense: str, function: Callable[..., Any]) -> tuple[str, str]:
-    """Write the function of a sense as a definition, and say what it is called there."""
+    """Return the name and the source of a definition of a sense's function."""
     if function.__name__ != "<lambda>":
         return function.__name__, textwrap.dedent(inspect.getsource(function))
     called = "perceive_" + re.sub(r"\W", "_", sense.partition(MORE)[0])
@@ -142,7 +142,7 @@ def _source(task: GymTask, sense: str, function: Callable[..., Any]) -> tuple[st
 
 
 def _lambda_of(function: Callable[..., Any]) -> ast.Lambda | None:
-    """The expression that a lambda was made by."""
+    """Find the expression of a lambda in its source; None if it can't be found."""
     code = function.__code__
     try:
         lines, _ = inspect.findsource(function)
@@ -167,7 +167,7 @@ def _lambda_of(function: Callable[..., Any]) -> ast.Lambda | None:
 
 
 def _outer_names(code: CodeType) -> set[str]:
-    """Global names that are not Python's own."""
+    """Return the global names that a function uses, without Python's built-ins."""
     used = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     inner = (const for const in code.co_consts if isinstance(const, CodeType))
     return {name for name in used if not hasattr(builtins, name)}.union(*map(_outer_names, inner))
@@ -178,7 +178,7 @@ def _condition(condition: Condition) -> str:
 
 
 def _acts(block: Block) -> bool:
-    """Whether a block surely comes to an action."""
+    """Whether a block always executes an action."""
     return any(
         isinstance(statement, Action)
         or (isinstance(statement, IfElse) and _acts(statement.body) and _acts(statement.orelse))
@@ -188,7 +188,7 @@ def _acts(block: Block) -> bool:
 
 
 def _program_lines(program: Program, repeats: bool) -> Iterator[str]:
-    """Write the statements of a program, once or as long as they act."""
+    """Write the statements of a program, to run once or, with `repeats`, as long as they act."""
     if not repeats:
         yield from _lines(program.body)
         return
@@ -197,7 +197,7 @@ def _program_lines(program: Program, repeats: bool) -> Iterator[str]:
 
 
 def _lines(block: Block, depth: int = 0) -> Iterator[str]:
-    """Write the statements of a block. depth: loops around it that have to know whether they act."""
+    """Write the statements of a block. depth: number of enclosing loops that count actions."""
 
     def inside(body: Block, depth: int) -> Iterator[str]:
         return (f"    {line}" for line in _lines(body, depth))
@@ -225,7 +225,7 @@ def _lines(block: Block, depth: int = 0) -> Iterator[str]:
 
 
 def _guarded(body: Block, depth: int, way_out: str) -> Iterator[str]:
-    """Write the body of a loop, with a way out of rounds that do nothing if there may be any."""
+    """Write the body of a loop, with an exit from iterations without an action, if these are possible."""
     if _acts(body):
         yield from (f"    {line}" for line in _lines(body, depth))
         return

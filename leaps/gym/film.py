@@ -1,4 +1,4 @@
-"""An episode as a GIF, from the environment's own pictures."""
+"""Save an episode as a GIF of the environment's own pictures."""
 
 from io import BytesIO
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from leaps.gym.task import GymTask
 
 MILLISECONDS = 40
-"""that a picture is shown"""
+"""duration of a frame"""
 
 
 def save_film(task: "GymTask", compiled: Compiled, episodes: Seeds, file: Path) -> None:
@@ -26,7 +26,7 @@ def save_film(task: "GymTask", compiled: Compiled, episodes: Seeds, file: Path) 
     frames: list[Image] = []
 
     class Filmed(GymScene):
-        """An episode, with a picture taken at every step."""
+        """A scene that takes a picture at every step."""
 
         def begin(self, seed: int) -> None:
             super().begin(seed)

@@ -1,7 +1,7 @@
-"""Environments of Gymnasium and MiniGrid as tasks, unmodified: what can be perceived and done in each.
+"""Unmodified environments of Gymnasium and MiniGrid as tasks, with their actions and perceptions.
 
-Programs see the observation and nothing else. A task has the name of its environment: `leaps solve
-CartPole-v1`. MiniGrid is an extra: `pip install leaps[minigrid]`.
+Programs see the observation only. A task has the name of its environment: `leaps solve CartPole-v1`. MiniGrid
+is an extra: `pip install leaps[minigrid]`.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from leaps.gym.task import GymTask
 
 
 def cost_to_goal(episode: Episode, longest: float) -> float:
-    """The sum of rewards, -1 a step, if the goal was reached; else that of the longest episode.
+    """Return the sum of rewards, -1 per step, if the goal was reached; else that of the longest episode.
 
-    So a program can't save the cost of further steps by coming to its end.
+    So a program can't save the cost of further steps by ending early.
     """
     return sum(episode.rewards) if episode.terminated else -longest
 
@@ -35,7 +35,7 @@ CART_POLE = GymTask(
     best=500,
     highest=500,
     repeats=True,
-    checked=400,  # programs that fail once in a thousand episodes are found
+    checked=400,  # detects programs that fail once in 1,000 episodes
 )
 
 ACROBOT = GymTask(
@@ -52,7 +52,7 @@ ACROBOT = GymTask(
     },
     highest=0,
     repeats=True,
-    steps=200,  # of 500: programs that need more are not good, and a search gets on faster
+    steps=200,  # instead of 500: programs that need more are not good, and a search is faster
     value=partial(cost_to_goal, longest=500),
 )
 
@@ -84,9 +84,10 @@ MOUNTAIN_CAR_CONTINUOUS = GymTask(
 )
 
 
-# MiniGrid. An image is [column, row, what]: the 7x7 cells before the agent, who stands in column 3 of row 6
-# and looks up, with 0 for cells not seen, 1 empty, 2 wall, 3 floor, 4 door, 5 key, 8 goal, 9 lava. A door's
-# last number is 0 if it is open, 1 if closed, 2 if locked. The agent's own cell has what the agent carries.
+# MiniGrid. An image is [column, row, value]: the 7x7 cells in front of the agent, which stands in column 3 of
+# row 6 and looks up. The first value is 0 for unseen cells, 1 empty, 2 wall, 3 floor, 4 door, 5 key, 8 goal,
+# 9 lava. A door's last value is 0 if it is open, 1 if closed, 2 if locked. The agent's own cell shows the
+# object that it carries.
 def front_is_clear(seen: Any) -> bool:
     kind, _, state = seen["image"][3, 5].tolist()
     return kind in (1, 3, 8) or (kind == 4 and state == 0)
@@ -132,7 +133,7 @@ DOOR = ("frontIsClosedDoor", "frontIsLockedDoor", "doorAhead", "doorLeft", "door
 
 
 def success(episode: Episode) -> float:
-    """1 if the goal was reached; MiniGrid's reward is positive there, and less the longer it took."""
+    """Return 1 if the goal was reached, else 0; MiniGrid's own reward decreases with the number of steps."""
     return float(sum(episode.rewards) > 0)
 
 
@@ -148,9 +149,9 @@ def make_minigrid(name: str, render_mode: str | None = None) -> Any:
 
 
 def minigrid_task(name: str, steps: int, actions: Mapping[str, int], seen: tuple[str, ...]) -> GymTask:
-    """A task in MiniGrid: to reach the goal, or to open the door, within so many steps.
+    """Make a MiniGrid task: reach the goal, or open the door, within a maximum number of steps.
 
-    The environments allow 196 to 324 steps; fewer are enough, and a search gets on faster.
+    The environments allow 196 to 324 steps; fewer suffice, and make a search faster.
     """
     return GymTask(
         name,

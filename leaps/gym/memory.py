@@ -1,30 +1,30 @@
-"""An environment that remembers its episodes: what is known is not played again.
+"""An environment that caches its episodes, so that the same steps are not run again.
 
-The same seed and the same actions lead to the same episode. Programs of a search often do what others did
-before, and an environment that takes 0.1 ms for a step is slow beside a look into a tree.
+The same seed and the same actions lead to the same episode. Programs of a search often repeat the actions of
+earlier ones. A lookup is much faster than a step that takes 0.1 ms.
 """
 
 from copy import deepcopy
 from typing import Any
 
 MOST = 100_000
-"""steps that are remembered, about 1 KB each; then all are forgotten"""
+"""maximum number of cached steps, about 1 KB each; when it is reached, the cache is cleared"""
 
 
 class Node:
-    """Where a sequence of actions leads to."""
+    """The result of a sequence of actions, in a tree of sequences."""
 
     __slots__ = ("found", "next")
 
     def __init__(self, found: Any) -> None:
         self.found = found
-        """what `reset` or the last `step` returned"""
+        """result of `reset` or of the last `step`"""
         self.next: dict[Any, Node] = {}
-        """by action"""
+        """next nodes by action"""
 
 
 class Remembering:
-    """An environment, as far as episodes need one. It is played only where nothing is remembered."""
+    """An environment with a cache, for `GymScene`. It is run only where the cache has no result."""
 
     def __init__(self, environment: Any, most: int = MOST) -> None:
         self.environment, self.most = environment, most
@@ -33,16 +33,16 @@ class Remembering:
         self._node = Node(None)
         self._seed = 0
         self._actions: list[Any] = []
-        """of this episode"""
+        """actions of this episode"""
         self._played: int | None = None
-        """how many of them the environment was played; None if it has another episode"""
+        """number of these actions that the environment has done; None if it is in another episode"""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.environment, name)
 
     @property
     def unwrapped(self) -> Any:
-        """The environment itself, where this episode has come to."""
+        """The environment itself, in the present state of the episode."""
         self._catch_up()
         return self.environment.unwrapped
 
@@ -76,7 +76,7 @@ class Remembering:
         return Node(deepcopy(found))  # some environments change their observations
 
     def _catch_up(self) -> None:
-        """Play what of this episode was only remembered."""
+        """Run the steps of this episode that came from the cache."""
         if self._played is None:
             self.environment.reset(seed=self._seed)
             self._played = 0

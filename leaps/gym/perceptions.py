@@ -1,4 +1,4 @@
-"""What programs perceive: functions of the observation, or privileged ones that look into the environment."""
+"""Perceptions: functions of the observation, or privileged functions of the environment."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Perception = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Privileged:
-    """A perception that looks into the environment instead of the observation."""
+    """A perception computed from the environment instead of the observation."""
 
     privileged_function: Perception
 
@@ -27,7 +27,7 @@ class Privileged:
 def privileged(function: Perception) -> Privileged:
     """Mark a perception that takes the environment (`env.unwrapped`) instead of the observation.
 
-    A program that uses it can't be run where only observations are. Reports say which perceptions are so.
+    A program that uses it needs the environment, not only its observations. Reports list such perceptions.
     """
     return Privileged(function)
 
@@ -35,7 +35,7 @@ def privileged(function: Perception) -> Privileged:
 def sensors_of(
     perceptions: Mapping[str, Perception | Number], compared: Mapping[str, tuple[float, ...]]
 ) -> dict[str, Perception]:
-    """Make the functions that return True or False, by sense: a number has one for each of its constants."""
+    """Return the functions to True or False by sense; a number has one for each of its constants."""
     found: dict[str, Perception] = {}
     for name, one in perceptions.items():
         if not isinstance(one, Number):
@@ -57,18 +57,18 @@ def domain_of(
     opposites: Mapping[str, str],
     compared: Mapping[str, tuple[float, ...]],
 ) -> Domain:
-    """Make the domain of an environment: all actions are equally likely, and all perceptions.
+    """Make the domain of an environment, with equal probabilities of actions and of perceptions.
 
     The probability of a number is divided among its constants.
     """
     sensors = sensors_of(perceptions, compared)
     language = Language(tuple(actions), (*sensors, *opposites), opposites=tuple(opposites.items()))
-    shares = [
+    fractions = [
         1 / len(compared[name]) if isinstance(one, Number) else 1.0
         for name, one in perceptions.items()
         for _ in compared.get(name, (0.0,))
     ]
-    weights = np.array(shares + [1.0] * len(opposites))
+    weights = np.array(fractions + [1.0] * len(opposites))
     programs = ProgramDistribution(
         actions=tuple(np.full(len(actions), 1 / len(actions))),
         perceptions=tuple(weights / weights.sum()),

@@ -1,4 +1,4 @@
-"""Play compiled programs in an environment, one episode after the other."""
+"""Run compiled programs in an environment, one episode after the other."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Asked(NamedTuple):
-    """What is wanted of a batch; see `leaps.domain.Task.run`."""
+    """The arguments for running a batch; see `leaps.domain.Task.run`."""
 
     episodes: "Seeds"
     horizon: int
@@ -25,7 +25,7 @@ class Asked(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What came of some programs; see `leaps.domain.Rollouts`."""
+    """The results of some programs; see `leaps.domain.Rollouts`."""
 
     outcome: NDArray[np.uint8]
     steps: NDArray[np.int32]
@@ -36,7 +36,7 @@ class Played(NamedTuple):
 
 
 def play_all(scene: GymScene, compiled: Compiled, asked: Asked) -> Played:
-    """Play all episodes of some programs."""
+    """Run all episodes of some programs."""
     episodes, limit = asked.episodes, asked.horizon
     shape = compiled.count, episodes.count
     outcome, steps, returns = np.zeros(shape, np.uint8), np.zeros(shape, np.int32), np.zeros(shape)
@@ -62,11 +62,10 @@ def play_all(scene: GymScene, compiled: Compiled, asked: Asked) -> Played:
 
 
 def walk(stepper: Stepper, scene: GymScene, limit: int, *, whole: bool = False) -> Outcome:
-    """Let a program act until the episode is over, and say how it ended.
+    """Run a program until the episode is over, and return its outcome.
 
-    Where the task names its states, a run that comes to the same state for the second time, with the program
-    at the same place, can only repeat itself: whole rounds of that are counted without the environment.
-    whole: play them all the same.
+    If the task has a `key`, a run that returns to an earlier state of environment and program repeats itself.
+    Whole repetitions are then counted without running the environment. whole: run them nevertheless.
     """
     met: dict[object, int] | None = None if whole or scene.task.key is None else {}
     while True:

@@ -1,4 +1,4 @@
-"""A program as a policy: observation in, action out, wherever a policy is asked for."""
+"""A program as a policy: observation in, action out."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class ProgramPolicy:
     """A program that acts in a Gymnasium environment.
 
     `reset` and `act` run one episode. `predict` has the semantics of stable-baselines3, so that its
-    `evaluate_policy`, and whatever else takes a trained model, takes a program.
+    `evaluate_policy` and other functions for trained models also take a program.
 
     >>> import leaps.tasks
     >>> task = leaps.tasks.get("CartPole-v1")
@@ -35,7 +35,7 @@ class ProgramPolicy:
     """
 
     def __init__(self, program: str | Program, task: GymTask, environment: Any = None) -> None:
-        """environment: what privileged perceptions look into, if the program uses any."""
+        """environment: needed for privileged perceptions, if the program uses any."""
         task = task.fitting(words_of(program))
         self.task, self.environment = task, environment
         self._tokens = task.domain.read(program)
@@ -44,23 +44,23 @@ class ProgramPolicy:
         asked = {language.senses[sense] for sense in self._senses()}
         if environment is None and (hidden := sorted(asked & set(task.privileged))):
             raise ValueError(
-                f"the program looks into the environment ({', '.join(hidden)}); expected the environment, too"
+                f"the program has privileged perceptions ({', '.join(hidden)}); expected an environment, too"
             )
         self._names = language.senses
         self._perceptions, self._actions = list(task.sensors.values()), list(task.actions.values())
         self._hidden = [isinstance(perception, Privileged) for perception in self._perceptions]
-        """which of them look into the environment"""
+        """whether each perception is privileged"""
         self._moves = [value if isinstance(value, int) else None for value in self._actions]
-        """actions that nobody can change, so that they need not be copied; None for others"""
+        """immutable actions, which need not be copied; None for mutable ones"""
         self._seen: Any = None
-        """the observation that is looked at"""
+        """the present observation"""
         self.reasons: dict[str, bool] = {}
-        """what was perceived for the last action, as far as it mattered"""
+        """the perceptions that the program checked for the last action, with their values"""
         self._space: Any = None
         self.reset()
 
     def _senses(self) -> set[int]:
-        """The senses that the program asks about."""
+        """Return the senses that the program uses."""
         program = self.task.domain.language
         return {
             int(program.sense_of[program.arguments[token]])
@@ -69,14 +69,14 @@ class ProgramPolicy:
         }
 
     def reset(self) -> None:
-        """Begin an episode."""
+        """Start an episode."""
         self._stepper = self._begin()
 
     def _begin(self) -> Stepper:
         return Stepper(self._compiled, repeats=self.task.repeats)
 
     def act(self, observation: Any) -> Any:
-        """Say what to do next, as the environment takes it; None once the program has come to its end."""
+        """Return the next action for the environment; None once the program has ended."""
         self._seen, self.reasons = observation, {}
         operation = self._stepper.next(self._look)
         if operation >= HALT:
@@ -91,9 +91,9 @@ class ProgramPolicy:
         episode_start: NDArray[np.bool_] | None = None,
         deterministic: bool = True,  # noqa: ARG002
     ) -> tuple[NDArray[Any], Any]:
-        """Choose actions for one observation or a batch; also what to hand back as `state` next time.
+        """Choose actions for one observation or a batch; also return the `state` for the next call.
 
-        A program that has come to its end can't end an episode here: it repeats its last action, or does its
+        A program that has ended can't end an episode here. It repeats its last action, or returns the task's
         first action if it never acted.
         """
         observations = self._split(observation)
@@ -113,15 +113,15 @@ class ProgramPolicy:
         return np.array(chosen if observations is not None else chosen[0]), state
 
     def export(self, file: str | Path) -> None:
-        """Write the program as a file of plain Python, which depends on nothing and has a `Policy` like this.
+        """Write the program as a file of plain Python without dependencies, with a `Policy` like this one.
 
-        Its perceptions go with it, so they have to be functions that use nothing but their argument.
+        The file includes its perceptions, so they must be functions that use only their argument.
         """
         text = to_python(self.task.domain.parse(self.task.domain.text(self._tokens)), self.task)
         write_atomically(Path(file), text.encode())
 
     def _split(self, observation: Any) -> list[Any] | None:
-        """The observations of a batch; None if it is a single one."""
+        """Split a batch into its observations; None if it is a single observation."""
         if self._space is None:
             environment = self.environment or self.task.environment()
             self._space = getattr(environment, "single_observation_space", environment.observation_space)
@@ -134,7 +134,7 @@ class ProgramPolicy:
         return None if np.ndim(observation) == len(self._space.shape) else list(observation)
 
     def _look(self, sense: int) -> bool:
-        """Look whether the perception of a sense holds."""
+        """Whether the perception of a sense holds."""
         seen = self.environment.unwrapped if self._hidden[sense] else self._seen
         holds: bool = self._perceptions[sense](seen)
         if holds is not True and holds is not False:
@@ -148,8 +148,8 @@ class ProgramPolicy:
 
 @dataclass
 class _Course:
-    """One of the episodes that `predict` is in."""
+    """The program's state in one of the episodes of `predict`."""
 
     stepper: Stepper
     last: int = 0
-    """action"""
+    """the last action"""

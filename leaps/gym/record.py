@@ -1,4 +1,4 @@
-"""Play an episode with given actions and record it, and compare two such records."""
+"""Record an episode with given actions, and compare two records."""
 
 import time
 from collections.abc import Sequence
@@ -10,22 +10,22 @@ import numpy as np
 from leaps.gym.scene import GymScene
 
 NEARLY = 1e-5
-"""difference of floats that counts as none, as in Gymnasium's own checker"""
+"""tolerance between floats, as in Gymnasium's own checker"""
 
 
 class Moment(NamedTuple):
-    """What an environment returned in one step; step 0 is the reset."""
+    """The results of one step of an environment; step 0 is the reset."""
 
     observation: Any
     reward: float
     terminated: bool
     truncated: bool
     key: Any
-    """what the task's `key` named the state; None without one"""
+    """the state's key, from the task's `key`; None without one"""
 
 
 def record(scene: GymScene, actions: Sequence[int], seconds: float = np.inf) -> list[Moment]:
-    """Play an episode that has begun until it ends, the actions do, or the time is up."""
+    """Record an episode that has begun, until it ends, the actions are used up, or the time is up."""
     begin = time.perf_counter()
     moments = [_moment(scene)]
     for action in actions:
@@ -37,14 +37,14 @@ def record(scene: GymScene, actions: Sequence[int], seconds: float = np.inf) -> 
 
 
 def _moment(scene: GymScene) -> Moment:
-    # A copy, as an environment may write its next observation into the same array.
+    # A copy, since an environment may write its next observation into the same array.
     reward = scene.rewards[-1] if scene.rewards else 0.0
     key = None if scene.task.key is None else scene.key()
     return Moment(deepcopy(scene.observation), reward, scene.terminated, scene.truncated, key)
 
 
 def difference(one: Sequence[Moment], other: Sequence[Moment]) -> tuple[int, str] | None:
-    """Find the first step in which two records differ, and what differs there."""
+    """Return the first step in which two records differ, and the field that differs; None if they agree."""
     for step, (left, right) in enumerate(zip(one, other, strict=False)):
         for name in Moment._fields:
             if not same(getattr(left, name), getattr(right, name)):
@@ -55,7 +55,7 @@ def difference(one: Sequence[Moment], other: Sequence[Moment]) -> tuple[int, str
 
 
 def same(one: Any, other: Any) -> bool:
-    """Compare observations, or whatever an environment returns; NaN equals NaN."""
+    """Compare observations or other values of an environment; NaN equals NaN."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
     if isinstance(one, tuple | list) and isinstance(other, tuple | list):
@@ -69,5 +69,5 @@ def same(one: Any, other: Any) -> bool:
         if left.dtype != object:
             return bool(np.array_equal(left, right))
         return bool(one == other) if left.shape == () else all(map(same, left.ravel(), right.ravel()))
-    except Exception:  # objects of somebody else's that can't be compared differ in nothing that is seen
+    except Exception:  # objects that can't be compared count as equal
         return True

@@ -1,8 +1,8 @@
-"""Initial states by seed: reset an environment, or copy it as it was after a reset where that is faster.
+"""Initial states by seed: reset an environment, or copy its state after a reset where that is faster.
 
-A search plays thousands of programs from the same seeds. Some environments take long to reset, since they
-generate a level or load a scene, and are quickly copied. Whether that is so, and whether a copy plays the
-same episode, is tried out once per environment. Other environments are reset as ever.
+A search runs thousands of programs from the same seeds. Some environments are slow to reset, since they
+generate a level or load a scene, but fast to copy. Whether copies are faster, and whether a copy plays the
+same episode, is tested once per environment. Other environments are reset as usual.
 """
 
 import pickle
@@ -16,40 +16,41 @@ from leaps.gym.record import difference, record
 from leaps.gym.scene import GymScene
 
 MOST_COPIES = 256
-"""kept of an environment: one for each world that a search tries programs on"""
+"""maximum copies per environment: one for each world that a search scores programs on"""
 MOST_BYTES = 64 * 2**20
-"""that all copies of an environment may take"""
+"""maximum bytes of all copies of an environment"""
 WITHOUT_SIZE = 16
-"""copies kept of an environment that can't be pickled, so that nobody knows how large it is"""
+"""maximum copies of an environment that can't be pickled, so that its size is unknown"""
 FASTER = 0.7
-"""of the time of a reset that a copy may take, to be worth it"""
+"""maximum time of a copy relative to a reset; slower copies are not used"""
 TRIES = 3
-"""of which the fastest counts"""
+"""time measurements, of which the fastest counts"""
 TRIED_STEPS = 50
-"""actions for which a copy has to do what the environment does"""
+"""actions over which a copy is compared with the environment"""
 UNUSED = 8
-"""episodes for each copy that is kept, after which one that began none of them is out of use"""
+"""a copy counts as unused after this many episodes, times the maximum number of copies, without it"""
 MOST_SEEDS = 100_000
-"""whose first use is remembered"""
+"""maximum number of seeds whose first use is remembered"""
 
 
 class Resets:
-    """Where the episodes of one environment begin."""
+    """The initial states of one environment, by reset or by copy."""
 
     def __init__(self, environment: Any) -> None:
         self.environment = environment
         self.copying: bool | None = None
-        """whether copies are used; None until it was tried"""
+        """whether copies are used; None until tested"""
         self._used: set[int] = set()
-        """seeds: one that is used for the first time may be used but once, as in a check on fresh worlds"""
+        """seeds used before; copies are kept from the second use on, since seeds of a check on fresh worlds
+        are used only once"""
         self._copies: dict[int, tuple[Any, Any, Any]] = {}
-        """by seed, the one used last is last: environment, observation and info after the reset"""
+        """environment, observation and info after the reset, by seed; the last used one is last"""
         self._last_use: dict[int, int] = {}
-        """by seed, the number of episodes that had begun before"""
+        """number of the episode in which each copy was last used, by seed"""
         self._begun = self._most = 0
 
     def begin(self, scene: GymScene) -> None:
-        """Begin an episode of the scene with its seed."""
+        """Start an episode of the scene with its seed."""
         self._begun += 1
         if (kept := self._copies.pop(scene.seed, None)) is not None:
             self._copies[scene.seed], self._last_use[scene.seed] = kept, self._begun
@@ -68,7 +69,7 @@ class Resets:
         scene.reset()
 
     def _room(self) -> bool:
-        """Make room for a copy, if there is none, by giving up one that is out of use."""
+        """Whether there is room for a copy; if needed, delete one that is unused."""
         if len(self._copies) < self._most:
             return True
         oldest = next(iter(self._copies))
@@ -78,7 +79,7 @@ class Resets:
         return True
 
     def _try(self, scene: GymScene) -> bool:
-        """Find out whether copies play the same episode, and are faster to come by than resets."""
+        """Test whether copies play the same episode and are faster than resets."""
         seconds = list[float]()
         for _ in range(TRIES):
             begin = time.perf_counter()
@@ -95,7 +96,7 @@ class Resets:
                 return False
             self._most = _how_many(kept)
             return self._most > 0 and _plays_the_same(scene, kept)
-        except Exception:  # whatever an environment raises that is copied, and was not made for it
+        except Exception:  # from an environment that does not support copying
             return False
         finally:
             scene.environment = self.environment
@@ -107,7 +108,7 @@ def _copy(scene: GymScene) -> tuple[Any, Any, Any]:
 
 
 def _how_many(kept: Any) -> int:
-    """Count the copies that may be kept at once."""
+    """Return the maximum number of copies."""
     try:
         size = len(pickle.dumps(kept))
     except Exception:
@@ -116,7 +117,7 @@ def _how_many(kept: Any) -> int:
 
 
 def _plays_the_same(scene: GymScene, kept: tuple[Any, Any, Any]) -> bool:
-    """Whether copies do what the environment does, also after another copy was played; and do it no harm."""
+    """Whether copies play the same episode as the environment, also repeatedly, without affecting it."""
     draws = np.random.default_rng(scene.seed).integers(len(scene.task.actions), size=TRIED_STEPS).tolist()
     original = scene.environment
     expected = record(scene, draws)

@@ -1,4 +1,4 @@
-"""One environment, played an action at a time: the only place that resets and steps it."""
+"""One environment, run one action at a time: the only module that resets and steps it."""
 
 import inspect
 from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from leaps.gym.task import GymTask
 
 SHORT = 80
-"""letters of a value that a message quotes at most"""
+"""maximum characters of a value quoted in a message"""
 
 
 class Episode(NamedTuple):
@@ -30,18 +30,18 @@ class Episode(NamedTuple):
 
     rewards: list[float]
     observation: Any
-    """the last"""
+    """the last observation"""
     info: dict[str, Any]
-    """of the last step, or of the reset"""
+    """info of the last step, or of the reset"""
     terminated: bool
     truncated: bool
 
 
 class GymScene:
-    """See `leaps.domain.Scene`. `begin` has to be called first; it may be called again."""
+    """An episode in an environment; see `leaps.domain.Scene`. Call `begin` before each episode."""
 
     def __init__(self, task: "GymTask", environment: Any, resets: "Resets | None" = None) -> None:
-        """resets: where to take initial states from, in place of resetting the environment."""
+        """resets: a source of initial states; None: reset the environment."""
         self.task, self.environment, self._resets = task, environment, resets
         self._perceptions, self._moves = list(task.sensors.values()), list(task.actions.values())
         self.time_limit = time_limit(environment)
@@ -49,7 +49,7 @@ class GymScene:
         watch(self._pulse)
 
     def begin(self, seed: int) -> None:
-        """Begin an episode."""
+        """Start an episode."""
         self.seed = seed
         self.restart()
         if self._resets is None:
@@ -58,9 +58,9 @@ class GymScene:
             self._resets.begin(self)
 
     def restart(self) -> None:
-        """Forget what was done."""
+        """Clear the record of the episode."""
         self.done: list[int] = []
-        """actions"""
+        """actions so far"""
         self.rewards: list[float] = []
         self.terminated = self.truncated = False
         self._pulse.done = self.done
@@ -90,7 +90,7 @@ class GymScene:
         self.observation, self.info = found
 
     def look(self, sense: int) -> bool:
-        """Look whether the perception of a sense holds now."""
+        """Whether the perception of a sense holds now."""
         perception = self._perceptions[sense]
         try:
             holds = self.value(perception)
@@ -101,7 +101,7 @@ class GymScene:
         return bool(holds)
 
     def value(self, perception: Any) -> Any:
-        """What a perception returns now."""
+        """Return the present value of a perception."""
         hidden = privileged_function(perception) is not None
         return perception(self.environment.unwrapped if hidden else self.observation)
 
@@ -113,7 +113,7 @@ class GymScene:
         ) != condition.negated
 
     def act(self, action: int) -> Outcome | None:
-        """Do one action; say how the episode ended, if it did."""
+        """Do one action; return the outcome of the episode if it ended, else None."""
         move, pulse = copy(self._moves[action]), self._pulse
         pulse.calls += 1
         try:
@@ -140,12 +140,12 @@ class GymScene:
         self.rewards.append(reward)
         if self.terminated:
             return Outcome.ENDED
-        if len(self.done) == self.time_limit:  # its wrapper does not count steps that were skipped
+        if len(self.done) == self.time_limit:  # Gymnasium's wrapper does not count skipped steps
             self.truncated = True
         return Outcome.CUT_OFF if self.truncated else None
 
     def key(self) -> Any:
-        """Name the environment's state, with the task's own function."""
+        """Return the key of the environment's state, from the task's `key`."""
         function = self.task.key
         assert function is not None
         try:
@@ -157,10 +157,10 @@ class GymScene:
         return key
 
     def skip(self, period: int, limit: int) -> None:
-        """Repeat the last actions as often as they fit into the episode, without the environment.
+        """Repeat the last actions as often as they fit into the episode, without running the environment.
 
-        period: actions after which the state repeats. At least one action is left to do, so that the episode
-        ends in the environment.
+        period: actions after which the state repeats. At least one action is left, so that the episode ends
+        in the environment.
         """
         end = limit if self.time_limit is None else min(limit, self.time_limit)
         times = max(0, end - 1 - len(self.done)) // period
@@ -168,7 +168,7 @@ class GymScene:
         self.rewards += self.rewards[-period:] * times
 
     def worth(self) -> float:
-        """What the episode is worth, if it ends now."""
+        """Return the value of the episode if it ended now."""
         value = self.task.value
         if value is None:
             earned = sum(self.rewards)
@@ -200,7 +200,7 @@ class GymScene:
         return Image.fromarray(picture)
 
     def _reward(self, reward: Any) -> float:
-        """The reward of the step under way, if it is a number."""
+        """Convert the reward of the present step to a float; ValueError if it is not a finite number."""
         if (number := as_number(reward)) is None:
             self._refuse_reward(reward, len(self.done))
         return number
@@ -215,14 +215,14 @@ class GymScene:
         what = f"a tuple of {len(found)}: {shown(found)}" if isinstance(found, tuple) else shown(found)
         hint = ""
         if isinstance(found, tuple) and len(found) == 4:
-            hint = "; a step of four values is that of the old Gym, and says `done` in place of the two"
+            hint = "; four values are the interface of the old Gym, with `done` in place of two values"
         raise ValueError(
             f"{self.task.name}: expected (observation, reward, terminated, truncated, info) from step "
             f"{len(self.done) + 1} of the episode with seed {self.seed}, found {what}{hint}"
         )
 
     def _blame(self, function: Any, why: str, error: Exception | None = None) -> NoReturn:
-        """Name the user's function and its line."""
+        """Raise an error that names the user's function and its line."""
         raise ValueError(
             f"{label(self.task, function)}: {why}, after step {len(self.done)} of the episode with seed "
             f"{self.seed}"
@@ -230,7 +230,7 @@ class GymScene:
 
 
 def label(task: "GymTask", function: Any) -> str:
-    """A task's function with its file and line, for messages."""
+    """Return the name of a task's function with its file and line, for messages."""
     known = {id(value): f"perception {name}" for name, value in task.sensors.items()}
     known |= {id(task.key): "key", id(task.value): "value"}
     inner = privileged_function(function) or function
@@ -241,13 +241,13 @@ def label(task: "GymTask", function: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as a message quotes it."""
+    """Return the text of a value for a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= SHORT else f"{text[:SHORT]} …"
 
 
 def time_limit(environment: Any) -> int | None:
-    """Actions after which Gymnasium's TimeLimit ends an episode; None without one."""
+    """Return the number of actions after which Gymnasium's TimeLimit ends an episode; None without one."""
     limits = []
     while isinstance(environment, gymnasium.Wrapper):
         if isinstance(environment, gymnasium.wrappers.TimeLimit):
@@ -257,7 +257,7 @@ def time_limit(environment: Any) -> int | None:
 
 
 def privileged_function(perception: Any) -> Callable[[Any], Any] | None:
-    """Return the function of a perception that looks into the environment; None if it does not."""
+    """Return the function of a privileged perception; None for others."""
     return getattr(perception, "privileged_function", None)
 
 
@@ -267,7 +267,7 @@ def is_truth(value: Any) -> bool:
 
 
 def as_number(value: Any) -> float | None:
-    """A finite number, which may come in an array of one element; None for anything else."""
+    """Convert a finite number, also in an array of one element, to a float; None for anything else."""
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.item()
     if not isinstance(value, Real | np.number | np.bool_):
@@ -277,7 +277,7 @@ def as_number(value: Any) -> float | None:
 
 
 def _plain(observation: Any) -> Any:
-    """Write an observation as JSON can."""
+    """Convert an observation to JSON values."""
     if isinstance(observation, dict):
         return {str(name): _plain(value) for name, value in observation.items()}
     if isinstance(observation, tuple | list):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from leaps.base.randomness import scramble
 
 SEEDS = 2**31
-"""that an environment is reset with: 0 to SEEDS - 1"""
+"""number of seeds for resets: 0 to SEEDS - 1"""
 
 
 class Seeds(NamedTuple):
@@ -17,10 +17,10 @@ class Seeds(NamedTuple):
 
     seeds: NDArray[np.int64]
     variant: NDArray[np.str_]
-    """the same for all; "" is the task's own environment"""
+    """name of the variant, the same for all; "" is the task's own environment"""
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
+    def count(self) -> int:  # type: ignore[override]  # hides tuple.count, which is not needed
         return len(self.seeds)
 
     @property
@@ -36,7 +36,7 @@ class Seeds(NamedTuple):
 
 
 def draw_seeds(count: int, seed: int, variant: str, first: int = 0) -> Seeds:
-    """Draw seeds. Seed `i` depends on the seed given and on `first + i` alone."""
+    """Draw seeds. Seed `i` depends only on the given seed and `first + i`."""
     start = scramble(np.uint64(seed))
     drawn = [int(scramble(start ^ np.uint64(number))) % SEEDS for number in range(first, first + count)]
     return Seeds(np.array(drawn, np.int64), np.full(count, variant))

@@ -1,7 +1,7 @@
-"""A Gymnasium environment as a task: names for its actions, and functions that say what is perceived.
+"""A Gymnasium environment as a task: names for its actions, and functions for its perceptions.
 
-The environment is stepped as it is. The same seed and the same actions have to lead to the same episode,
-which Gymnasium asks of every environment that is reset with a seed.
+The environment is used unmodified. The same seed and the same actions must lead to the same episode, which
+Gymnasium requires of every environment that is reset with a seed.
 """
 
 import threading
@@ -51,10 +51,10 @@ from leaps.gym.play import Asked, Played, play_all
 from leaps.gym.resets import Resets
 from leaps.gym.scene import Episode, GymScene
 from leaps.gym.seeds import Seeds, draw_seeds
-from leaps.gym.workers import NotSentError, check_elsewhere, play_shared
+from leaps.gym.workers import NotSentError, check_in_worker, play_shared
 
 WORTH_SHARING = 32
-"""episodes from which on a batch is handed to other processes"""
+"""minimum number of episodes in a batch for worker processes"""
 
 Maker = str | Callable[..., Any]
 """the id of a registered environment, or a function that makes one and takes `render_mode`"""
@@ -79,47 +79,45 @@ class GymTask:
     name: str
     make: Maker
     actions: Mapping[str, Any]
-    """names of the actions, and what the environment takes for each"""
+    """the environment's actions, by name"""
     perceptions: Mapping[str, Perception | Number]
-    """names of what is perceived, and functions of the observation that return True or False; or
-    `leaps.number` of one that returns a number, which programs compare with constants: `angle>0.05`"""
+    """functions of the observation that return True or False, by name; or `leaps.number` of a function that
+    returns a number, which programs compare with constants: `angle>0.05`"""
     opposites: Mapping[str, str] = field(default_factory=dict)
-    """more perceptions, each the opposite of one of these"""
+    """further perceptions, each the opposite of one in `perceptions`"""
     variants: Mapping[str, Maker] = field(default_factory=dict)
-    """other environments with the same actions and observations, by what they are called: other sizes, say"""
+    """other environments with the same actions and observations, by name, such as other sizes"""
     best: float = np.inf
     """the return that counts as solved, if there is one"""
     steps: int | None = None
-    """actions that an episode may take; the environment's own limit if not given"""
+    """maximum actions of an episode; None: the environment's own limit"""
     highest: float = np.inf
-    """what an episode can be worth at most, if that is known: a search then gives up sooner on programs that
-    can't catch up with a good one"""
+    """maximum value of an episode, if known; a search can then reject programs earlier"""
     value: Callable[[Episode], float] | None = None
-    """what an episode is worth; the sum of its rewards if not given"""
+    """value of an episode; None: the sum of its rewards"""
     variant_of: str | None = None
     checked: int = 100
-    """fresh episodes that a good program is checked on at a time"""
+    """number of fresh episodes in one check of a good program"""
     key: Callable[[Any], Hashable] | None = None
-    """a name for the state of an environment (`env.unwrapped`), the same only if all that can follow is; runs
-    that come back to a state are then cut short, with the same result"""
+    """a key for the complete state of an environment (`env.unwrapped`). Runs that return to an earlier state
+    are then cut short, with the same result"""
     repeats: bool = False
-    """whether a program that has come to its end starts over, until the episode is over; else the episode is
-    worth what was earned until then"""
+    """whether a program that has ended restarts until the episode is over; else the episode ends with it"""
     remembers: bool = False
-    """whether steps that were taken before are remembered instead of played again: worth it for an
-    environment that takes 0.1 ms or more for a step"""
+    """whether steps are cached, so that the same steps are not run again; useful for an environment that
+    takes 0.1 ms or more for a step"""
     seconds: float = 60.0
-    """that a step or a reset of the environment may take; one that takes longer is an error"""
+    """maximum time of a step or a reset, in seconds; exceeding it is an error"""
     constants: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    """what numbers are compared with at first, by the number's name; if not given, quantiles of what is seen
-    in rollouts with random actions"""
+    """initial constants that numbers are compared with, by name; default: quantiles of the values in rollouts
+    with random actions"""
     _local: threading.local = field(default_factory=threading.local, init=False, repr=False)
     """the environments of each thread"""
     _memory: "_Memory" = field(default_factory=lambda: _Memory(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name.strip() or set(self.name) & set("/\\:@~"):
-            raise ValueError(f"a task's name is not empty and has none of / \\ : @ ~; found {self.name!r}")
+            raise ValueError(f"a task's name must not be empty or contain / \\ : @ ~, found {self.name!r}")
         check_fields(self)
         for name, perception in self.perceptions.items():
             if not callable(perception.function if isinstance(perception, Number) else perception):
@@ -130,11 +128,11 @@ class GymTask:
             if isinstance(perception, Number) and MORE in name:
                 raise ValueError(f"{self.name}: expected the name of a number without {MORE}, found {name!r}")
         if unknown := sorted(set(self.constants) - set(self.numbers)):
-            raise ValueError(f"{self.name}: constants: found {unknown[0]!r}, which is no number of the task")
+            raise ValueError(f"{self.name}: constants: expected names of numbers, found {unknown[0]!r}")
         if empty := [name for name, constants in self.constants.items() if not len(constants)]:
             raise ValueError(f"{self.name}: constants: expected at least one constant of {empty[0]}")
         if not set(self.numbers) <= set(self.constants):
-            # Choosing constants takes a while, which a task that is only listed need not.
+            # Choosing constants takes time, so postpone it: the task may only be listed.
             self.with_constants(dict.fromkeys(self.numbers, (0.0,)))
             return
         try:
@@ -143,7 +141,7 @@ class GymTask:
             raise ValueError(f"{self.name}: {error}") from None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the environments behind: another process makes its own."""
+        """Leave out the environments: another process makes its own."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.init}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -175,12 +173,12 @@ class GymTask:
 
     @cached_property
     def scales(self) -> dict[str, Scale]:
-        """What numbers are like in rollouts with random actions."""
+        """The ranges and quantiles of numbers in rollouts with random actions."""
         room = (MOST_SENSES - (len(self.perceptions) - len(self.numbers))) // len(self.numbers)
         return {name: scale(values, room) for name, values in sample(self).items()}
 
     def with_constants(self, constants: Mapping[str, Sequence[float]]) -> "GymTask":
-        """The task with other constants; its environments are the same."""
+        """Return the task with other constants; it shares the environments of this one."""
         task = replace(self, constants=constants)
         object.__setattr__(task, "_local", self._local)
         object.__setattr__(task, "_memory", self._memory)
@@ -189,7 +187,7 @@ class GymTask:
         return task
 
     def fitting(self, words: Iterable[str]) -> "GymTask":
-        """Return the task with the constants of these words; each replaces the nearest that is not wanted."""
+        """Return the task with the constants of these words; each replaces the nearest unwanted constant."""
         wanted: dict[str, set[float]] = {}
         for text in words:
             try:
@@ -203,16 +201,16 @@ class GymTask:
         return self.with_constants(fitted(self.compared, wanted))
 
     def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> Reworded | None:
-        """Exchange constants for others around those that programs use; see `leaps.gym.constants`."""
+        """Replace constants by others close to those that programs use; see `leaps.gym.constants`."""
         return exchange(self, programs, generator) if self.numbers else None
 
     @property
     def privileged(self) -> list[str]:
-        """Names of the perceptions that look into the environment."""
+        """Names of the privileged perceptions."""
         return list(self.domain.privileged)
 
     def check_size(self, size: Any) -> str:
-        """Return the name of the variant to use, or say which there are."""
+        """Return the name of the variant to use; ValueError with the known names if there is none."""
         if size is None or size == "":
             return ""
         name = size_text(size)  # a variant may be called 8x8, too
@@ -240,12 +238,12 @@ class GymTask:
 
     @property
     def _environments(self) -> "_Environments":
-        """Those of this thread."""
+        """The environments of this thread."""
         found: _Environments = self._local.__dict__.setdefault("environments", _Environments())
         return found
 
     def _environment(self, variant: str) -> Any:
-        """The environment of this thread."""
+        """Return this thread's environment of a variant."""
         known = self._environments.made
         if variant not in known:
             environment = self.environment(variant)
@@ -253,14 +251,14 @@ class GymTask:
         return known[variant]
 
     def close(self) -> None:
-        """Close the environments that this thread has made; it makes others when they are needed."""
+        """Close the environments of this thread; new ones are made when needed."""
         self._environments.close()
 
     def check(self, variant: str = "", *, here: bool = False) -> None:
-        """Refuse an environment in which a program's return would mean nothing; see `leaps.gym.check`.
+        """Raise a ValueError for an environment that breaks the rules of `leaps.gym.check`.
 
-        Once for each variant, before its first episodes are drawn. here: not in a worker process, where an
-        environment that crashes does no harm.
+        Each variant is checked once, before its first episodes are drawn. here: check in this process. By
+        default a worker process is used, so that a crash does no harm.
         """
         with self._memory.lock:
             if variant in self._memory.checked:
@@ -268,7 +266,7 @@ class GymTask:
             workers = self._workers
             try:
                 if workers > 1 and not here:
-                    check_elsewhere(self, variant, workers)
+                    check_in_worker(self, variant, workers)
                 else:
                     self.check_here(variant)
             except NotSentError as error:
@@ -283,20 +281,20 @@ class GymTask:
 
     @property
     def _workers(self) -> int:
-        """Processes that large batches are played in."""
+        """Number of processes for large batches."""
         return 1 if self._memory.stays_here else parallel.threads()
 
     def _stay_here(self, why: NotSentError) -> None:
-        """Play in this process from now on."""
+        """Run all batches in this process from now on, with a warning."""
         self._memory.stays_here = True
         warnings.warn(
-            f"{self.name} can't be sent to worker processes, and is played in this one only, on one core: "
-            f"{why}. A task in a file, as FILE.py:NAME, need not be sent",
+            f"{self.name} can't be sent to worker processes, so it runs in this process only, on one core: "
+            f"{why}. To avoid this, put the task into a file and load it as FILE.py:NAME",
             stacklevel=2,
         )
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "GymTask":
-        """Refuse changes behind the name: they are for tasks of Karel."""
+        """Raise a ValueError: only tasks of Karel have suffixes of the name."""
         found = "".join(sign + value for sign, value in changes)
         raise ValueError(f"{self.name}: {SHARE} and {LIMIT} are for tasks of Karel, found {found}")
 
@@ -306,19 +304,18 @@ class GymTask:
         spec = getattr(self._environment(self.check_size(size)), "spec", None)
         if spec is None or spec.max_episode_steps is None:
             raise ValueError(
-                f"{self.name}: the environment says no number of steps after which an episode is over; "
-                "expected `steps`"
+                f"{self.name}: the environment has no limit of steps per episode; expected `steps`"
             )
         return int(spec.max_episode_steps)
 
     def worlds(self, count: int, seed: int, size: Any = None, *, first: int = 0) -> Seeds:
-        """Draw seeds. Seed `i` depends on the seed given and on `first + i` alone."""
+        """Draw seeds. Seed `i` depends only on the given seed and `first + i`."""
         variant = self.check_size(size)
-        self.check(variant, here=count == 1)  # not worth the start of workers
+        self.check(variant, here=count == 1)  # for one episode, starting workers takes too long
         return draw_seeds(count, seed, variant, first)
 
     def states(self, size: Any = None) -> States | None:  # noqa: ARG002
-        """None: an environment doesn't list its initial states."""
+        """Return None: an environment doesn't list its initial states."""
         return None
 
     def compile(self, programs: Programs) -> Compiled:
@@ -358,16 +355,16 @@ class GymTask:
         )
 
     def play_here(self, compiled: Compiled, asked: Asked) -> Played:
-        """Play a batch in this process."""
+        """Run a batch in this process."""
         variant = asked.episodes.size
         environment = self._environment(variant)
-        if self.remembers:  # resets, too
+        if self.remembers:  # which caches resets, too
             return play_all(GymScene(self, environment), compiled, asked)
         resets = self._environments.resets.setdefault(variant, Resets(environment))
         return play_all(GymScene(self, environment, resets), compiled, asked)
 
     def course(self, program: Program, episodes: Seeds, *, horizon: int | None = None) -> Course:
-        """Run a program from the first of these seeds, an action at a time, in an environment of its own."""
+        """Run a program from the first of these seeds, one action at a time, in a separate environment."""
         limit = self.horizon(episodes.size) if horizon is None else horizon
         environment = self._shown(episodes.size)
         scene = GymScene(self, environment)
@@ -376,7 +373,7 @@ class GymTask:
         return Course(program, scene, self.domain.language.actions, limit, repeats=self.repeats)
 
     def _shown(self, variant: str) -> Any:
-        """Make an environment that can be seen, if it has pictures."""
+        """Make an environment that renders pictures, if it can."""
         modes = getattr(self._environment(variant), "metadata", {}).get("render_modes", ())
         return self.environment(variant, "rgb_array" if "rgb_array" in modes else None)
 
@@ -386,7 +383,7 @@ class GymTask:
 
 
 class _Environments:
-    """Environments by variant, which are closed when nobody needs them any more, or the process ends."""
+    """Environments by variant, closed on garbage collection or at the end of the process."""
 
     def __init__(self) -> None:
         self.made: dict[str, Any] = {}
@@ -401,16 +398,16 @@ class _Environments:
 def _close(environments: dict[str, Any]) -> None:
     while environments:
         _, environment = environments.popitem()
-        with suppress(Exception):  # it is of no use any more, and what matters has been done
+        with suppress(Exception):  # an error here affects no result
             environment.close()
 
 
 class _Memory:
-    """What a task has found out in this process."""
+    """State of a task in this process: checked variants, and whether workers can be used."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.checked: set[str] = set()
-        """variants whose environment keeps the rules"""
+        """variants whose environment passed the check"""
         self.stays_here = False
-        """whether other processes can't have the task"""
+        """whether the task can't be sent to other processes"""

@@ -1,13 +1,13 @@
-"""Notice an environment that does not return from a step or a reset, so that nothing waits for it forever.
+"""Detect an environment that does not return from a step or a reset, and stop it.
 
-A thread looks at all that is played in this process once in a while. A step pays two additions for that.
-What happens to an environment that hangs depends on where it is played:
+A thread checks all running environments of this process regularly. The cost for a step is two additions. The
+reaction to an environment that hangs depends on where it runs:
 
-- A worker process writes down what hangs and ends; the process that waits for it raises the error.
+- A worker process writes a report and ends; the process that waits for it raises the error.
 - In the main thread, a signal interrupts the environment with the error, also while it sleeps.
 - In another thread, the error is raised as soon as the environment runs Python code again.
 
-Compiled code that never returns can be ended in a worker process only.
+Compiled code that never returns can be stopped in a worker process only.
 """
 
 import ctypes
@@ -21,23 +21,23 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 LOOKS = 8
-"""times that a step is looked at in the seconds that it may take"""
+"""checks within the time that a step may take"""
 LONGEST_WAIT = 1.0
-"""seconds between two looks at most"""
+"""maximum time between two checks, in seconds"""
 GRACE = 2.0
-"""times the allowed seconds after which a worker ends whose interpreter the environment does not let go"""
+"""multiple of the allowed time after which a worker ends, if the environment blocks its interpreter"""
 EXIT_CODE = 86
-"""of a worker process that ended itself"""
+"""exit code of a worker process that ended itself"""
 SIGNAL = getattr(signal, "SIGALRM", None)
-"""interrupts the main thread; None where there is none"""
+"""the signal that interrupts the main thread; None if the platform has none"""
 
 
 class HangError(BaseException):
-    """The environment hangs. Not an `Exception`, which an environment might catch."""
+    """Raised in an environment that hangs. Not an `Exception`, which the environment might catch."""
 
 
 class Pulse:
-    """What an environment is at: a scene adds 1 to `calls` before each step and reset, and 1 after it."""
+    """The call that an environment is in: a scene adds 1 to `calls` before and after each step and reset."""
 
     __slots__ = ("__weakref__", "calls", "done", "name", "resetting", "seconds", "seed", "thread")
 
@@ -46,10 +46,10 @@ class Pulse:
         self.calls = self.seed = self.thread = 0
         self.resetting = False
         self.done: list[int] = []
-        """the actions of the episode"""
+        """actions of the episode so far"""
 
     def at_work(self) -> int | None:
-        """Number the call that the environment has not returned from; None if it has."""
+        """Return the number of the call that the environment is in; None if it is in none."""
         return self.calls if self.calls % 2 else None
 
     def __str__(self) -> str:
@@ -62,17 +62,17 @@ class Pulse:
 
 
 _pulses: "WeakKeyDictionary[Pulse, tuple[int | None, float]]" = WeakKeyDictionary()
-"""each with the call that it was in when it was last in another one, and when that was"""
+"""for each pulse, the call at the last check that found a new one, and the time of that check"""
 _lock = threading.Lock()
 _thread: threading.Thread | None = None
 _interrupted: tuple[Pulse, int] | None = None
-"""the call that the signal is meant for"""
+"""the call that the signal is meant to interrupt"""
 _reports: Path | None = None
-"""in a worker process, the folder to write reports into"""
+"""folder for reports, in a worker process"""
 
 
 def watch(pulse: Pulse) -> None:
-    """Look at a pulse from now on, until it is gone. To be called by the thread that plays."""
+    """Check a pulse regularly until it is garbage-collected. Call this in the thread that runs episodes."""
     global _thread
     pulse.thread = threading.get_ident()
     main = threading.current_thread() is threading.main_thread()
@@ -81,19 +81,19 @@ def watch(pulse: Pulse) -> None:
     with _lock:
         _pulses[pulse] = (None, time.monotonic())
         _arm([pulse])
-        if _thread is None or not _thread.is_alive():  # a fork has no threads
+        if _thread is None or not _thread.is_alive():  # a forked process has no threads
             _thread = threading.Thread(target=_look, name="leaps-watchdog", daemon=True)
             _thread.start()
 
 
 def report_to(folder: Path) -> None:
-    """End this process when an environment hangs, and write a report into this folder."""
+    """When an environment hangs, write a report into this folder and end this process."""
     global _reports
     _reports = folder
 
 
 def reported(folder: Path) -> str | None:
-    """Take the report of a worker that ended itself from a folder; None if there is none."""
+    """Read and delete the report of a worker that ended itself; None if there is none."""
     found = None
     for file in sorted(folder.glob("hangs-*")):
         found = file.read_text()
@@ -112,7 +112,7 @@ def _look() -> None:
 
 
 def _look_once() -> float:
-    """End what hangs, and return the seconds until the next look."""
+    """Stop environments that hang, and return the seconds until the next check."""
     with _lock:
         known = list(_pulses.items())
     now = time.monotonic()
@@ -121,7 +121,7 @@ def _look_once() -> float:
         hangs = call is not None and call == before and now - since > pulse.seconds
         if hangs or call is None or call != before:
             with _lock:
-                _pulses[pulse] = (call, now)  # one that hangs has as long again to react
+                _pulses[pulse] = (call, now)  # after the interrupt it has the same time again
         if hangs and call is not None:
             _end(pulse, call)
     with _lock:
@@ -130,7 +130,7 @@ def _look_once() -> float:
 
 
 def _arm(pulses: list[Pulse]) -> None:
-    """Let a worker end if its interpreter stands still: no thread of Python's can look then."""
+    """Make a worker end even if its interpreter is blocked, so that no Python thread can check it."""
     if _reports is not None:
         faulthandler.cancel_dump_traceback_later()
         if pulses:
@@ -139,7 +139,7 @@ def _arm(pulses: list[Pulse]) -> None:
 
 
 def _end(pulse: Pulse, call: int) -> None:
-    """End what an environment is at."""
+    """Interrupt the call of an environment that hangs."""
     global _interrupted
     if _reports is not None:
         (_reports / f"hangs-{os.getpid()}").write_text(str(pulse))

@@ -1,10 +1,10 @@
-"""Play a batch in several processes, which keep tasks and their environments from batch to batch.
+"""Run a batch in several processes, which keep tasks and their environments between batches.
 
-A task that was loaded by its file, `path.py:NAME`, is loaded by it in each worker too: what the file
-registers is registered there, and its neighbours are imported. Any other task, of a script or a notebook, is
-sent by value, with the environments that were registered and the folders that modules are found in.
+A task loaded from a file, `path.py:NAME`, is loaded from that file in each worker too. So the worker
+registers the same environments and can import neighbouring modules. Any other task, of a script or a
+notebook, is sent by value, together with the registered environments and the module search path.
 
-A task is written to a file once, and each worker reads it when it first plays the task.
+A task is written to a file once, and each worker reads it when it first runs the task.
 """
 
 import atexit
@@ -35,43 +35,43 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CHUNKS = 4
-"""that a batch is cut into for each worker process, as programs differ in how long they run"""
+"""parts of a batch per worker process, since programs differ in their running time"""
 KEPT = 4
-"""tasks that a worker keeps, with their environments: those that it played last"""
+"""number of recent tasks that a worker keeps, with their environments"""
 SHIPPED = ("gymnasium.", "leaps.")
 """modules that register their environments in every process"""
 
 
 class NotSentError(Exception):
-    """The task can't be sent to another process; why, in words."""
+    """The task can't be sent to another process; the message has the reason."""
 
 
 class Trouble(NamedTuple):
-    """Why a worker has no answer. It returns this, since joblib would replace all workers after an error."""
+    """An error in a worker, returned and not raised: joblib would replace all workers after an exception."""
 
     message: str
     without_task: bool
-    """whether it can't have the task at all"""
+    """whether the worker could not load the task"""
 
 
 class Sent(NamedTuple):
-    """A task on its way to workers."""
+    """A task written to a file for workers."""
 
     digest: str
-    """another one if the task is another, or its functions have changed"""
+    """hash of the task and its functions"""
     file: Path
 
 
 def play_shared(task: "GymTask", compiled: Compiled, asked: Asked, workers: int) -> Played:
-    """Play a batch in worker processes: some of the programs in each, or some of the episodes.
+    """Run a batch in worker processes, divided by programs or by episodes.
 
-    `NotSentError` if they can't get the task.
+    `NotSentError` if the task can't be sent.
     """
 
     def cut(count: int) -> list[NDArray[np.int64]]:
         return np.array_split(np.arange(count), min(CHUNKS * workers, count))
 
-    # What a program has earned so far is for one process to say.
+    # Early rejection needs a program's cumulative return, so one process runs all its episodes.
     by_program = compiled.count >= workers or asked.needed is not None
     if by_program:
         jobs = [(compiled.take(part), asked) for part in cut(compiled.count)]
@@ -89,10 +89,10 @@ def play_shared(task: "GymTask", compiled: Compiled, asked: Asked, workers: int)
     return Played(**beside, used=np.any(used, axis=0), tried=np.sum(tried, axis=0))
 
 
-def check_elsewhere(task: "GymTask", variant: str, workers: int) -> None:
-    """Check the environment of a task in a worker process, so that one that crashes ends that process only.
+def check_in_worker(task: "GymTask", variant: str, workers: int) -> None:
+    """Check the environment of a task in a worker process, so that a crash ends that process only.
 
-    `NotSentError` if it can't get the task.
+    `NotSentError` if the task can't be sent.
     """
     _in_workers(task, workers, _check_part, [(variant,)])
 
@@ -103,12 +103,12 @@ def check_elsewhere(task: "GymTask", variant: str, workers: int) -> None:
 def _in_workers(
     task: "GymTask", workers: int, work: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
 ) -> list[Any]:
-    """Call `work(sent, *job)` for all jobs."""
+    """Call `work(sent, *job)` for all jobs in worker processes."""
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     sent = send(task)
-    # loky replaces a worker that has grown much, and warns of it.
+    # loky replaces a worker that uses much memory, with this warning.
     warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor")
     try:
         answers = Parallel(workers)(delayed(work)(sent, *job) for job in jobs)
@@ -118,10 +118,10 @@ def _in_workers(
             raise ValueError(hangs) from None
         code = found[1] if found else "unknown"
         raise ValueError(
-            f"{task.name}: a worker process ended while it played (exit code {code}). The environment or a "
-            "perception may have ended it, crashed in compiled code, or needed more memory than there is. Or "
-            f"compiled code did not return within {GRACE * task.seconds:g} s. To "
-            "see where, play in one process: `leaps trace`, or leaps.base.parallel.set_threads(1) in a script"
+            f"{task.name}: a worker process ended during an episode (exit code {code}). The environment or a "
+            "perception may have ended it, crashed in compiled code, or run out of memory. Or compiled code "
+            f"did not return within {GRACE * task.seconds:g} s. To see where, "
+            "use one process: `leaps trace`, or leaps.base.parallel.set_threads(1) in a script"
         ) from None
     for answer in answers:
         if isinstance(answer, Trouble):
@@ -130,7 +130,7 @@ def _in_workers(
 
 
 def send(task: "GymTask") -> Sent:
-    """Write a task for workers to read, unless it is there already."""
+    """Write a task to a file for workers, unless the file exists."""
     import cloudpickle
 
     if (found := where_defined(task)) is not None:
@@ -139,7 +139,7 @@ def send(task: "GymTask") -> Sent:
         for module in imported_files():  # which other processes can't import by name
             cloudpickle.register_pickle_by_value(module)
         try:
-            # Each time: what the task's functions call may have been defined again, in a notebook.
+            # Pickle each time: in a notebook, functions that the task calls may have been redefined.
             content = pickle.dumps(("value", sys.path, cloudpickle.dumps((_registered(), task))))
         except Exception as error:
             raise NotSentError(f"{type(error).__name__}: {error}") from None
@@ -152,14 +152,14 @@ def send(task: "GymTask") -> Sent:
 
 @cache
 def _folder() -> Path:
-    """Where tasks are written for workers; it goes when this process ends."""
+    """Return the temporary folder of tasks for workers; it is deleted when this process ends."""
     folder = TemporaryDirectory(prefix="leaps-", ignore_cleanup_errors=True)
     atexit.register(folder.cleanup)
     return Path(folder.name)
 
 
 def _registered() -> dict[str, Any]:
-    """The environments that this process has registered, as far as they can be sent."""
+    """Return the environments registered in this process that can be sent."""
     import cloudpickle
     import gymnasium
 
@@ -169,7 +169,7 @@ def _registered() -> dict[str, Any]:
             continue
         try:
             cloudpickle.dumps(spec)
-        except Exception:  # the task may do without it
+        except Exception:  # the task may not need it
             continue
         found[name] = spec
     return found
@@ -178,11 +178,11 @@ def _registered() -> dict[str, Any]:
 # In a worker
 
 _tasks: OrderedDict[str, "GymTask"] = OrderedDict()
-"""by digest, the one played last is last"""
+"""tasks by digest; the last used one is last"""
 
 
 def _play_part(sent: Sent, compiled: Compiled, asked: Asked) -> Played | Trouble:
-    """Play a part of a batch."""
+    """Run a part of a batch."""
     return _with_task(sent, lambda task: task.play_here(compiled, asked))
 
 
@@ -192,7 +192,7 @@ def _check_part(sent: Sent, variant: str) -> Trouble | None:
 
 
 def _with_task(sent: Sent, work: Callable[["GymTask"], T]) -> T | Trouble:
-    """Do something with a task, which is read if this process hasn't played it lately."""
+    """Call `work` with a task, which is read from its file if this process doesn't have it."""
     if sent.digest not in _tasks:
         try:
             task = _received(sent.file)
@@ -209,7 +209,7 @@ def _with_task(sent: Sent, work: Callable[["GymTask"], T]) -> T | Trouble:
 
 
 def _received(file: Path) -> "GymTask":
-    """Read a task that was sent."""
+    """Read a task from its file."""
     import gymnasium
 
     parallel.set_threads(1)  # there is a worker for each core

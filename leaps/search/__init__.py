@@ -1,1 +1,1 @@
-"""From a task to a program: searches that ask for candidates and are told how good they were."""
+"""Searches for programs, on the ask/tell protocol: they propose candidates and receive their scores."""

@@ -1,4 +1,4 @@
-"""CEBS, a beam in the program space: elites have children around them, and are not averaged."""
+"""CEBS, a beam search in the program space: children are drawn around each elite, not around their mean."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ class BeamConfig:
     population: int = 64
     elites: int = 16
     sigma: float = 0.25
-    """deviation of the children from their parent"""
+    """standard deviation of the children around their parent"""
 
     def __post_init__(self) -> None:
         if not 1 <= self.elites <= self.population or self.sigma <= 0:
@@ -20,7 +20,7 @@ class BeamConfig:
 
 
 class Beam:
-    """Ask for points, tell their scores, repeat; begin anew when the elites' mean no longer rises."""
+    """Beam search on the ask/tell protocol; restarts when the elites' mean score stops rising."""
 
     finished = False
 

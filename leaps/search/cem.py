@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from leaps.search.search import State
 
 Initial = Literal["constant", "narrow", "moderate", "normal"]
-"""Where a search starts: "constant" is 0.01 everywhere (the paper's N(1, 0), as its authors' code has it);
-the others are drawn from a normal distribution with the standard deviation of INITIAL_STD."""
+"""The initial mean: "constant" is 0.01 in every dimension (the paper's N(1, 0), as in its authors' code). The
+others are drawn from a normal distribution with the standard deviation in INITIAL_STD."""
 INITIAL_STD = {"narrow": 0.1, "moderate": 0.1**0.5, "normal": 1.0}
 """The paper writes N(0, 0.1 I). Its authors' code draws with a standard deviation of 0.1 ("narrow"); read as
 a variance it is "moderate"."""
 
 
 def draw_initial(rng: np.random.Generator, initial: Initial, dimensions: int) -> NDArray[np.float64]:
-    """[dimensions] a point to start at."""
+    """Draw the point [dimensions] that a search starts at."""
     if initial == "constant":
         return np.full(dimensions, 0.01)
     return np.asarray(INITIAL_STD[initial] * rng.standard_normal(dimensions))
@@ -30,9 +30,9 @@ class CEMConfig:
     population: int = 64
     """points drawn per iteration"""
     sigma: float = 0.25
-    """standard deviation of the sampling distribution at first"""
+    """initial standard deviation of the sampling distribution"""
     elite_fraction: float = 0.05
-    """share of the population that moves the mean"""
+    """fraction of the population that moves the mean"""
     decay: bool = False
     """let sigma fall exponentially to 0.1 over the first 500 iterations"""
     initial: Initial = "narrow"
@@ -81,17 +81,17 @@ PAPER_CEM = {
     "stair-climber": CEMConfig(32, 0.25, 0.05, True, "narrow"),
     "top-off": CEMConfig(64, 0.25, 0.05, False, "narrow"),
 }
-"""the hyperparameters that the paper found best per task, in its space"""
+"""the best hyperparameters per task according to the paper, in its own space"""
 
 ONE_SETTING = CEMConfig(64, 0.25, 0.1, False, "moderate")
 """The setting from the paper's grid that did best over all tasks in the spaces trained here. Also the setting
 of the published search on tasks for which the paper gives none."""
 RESTART_AFTER = 50
-"""iterations without a better point, where a search restarts"""
+"""iterations without a better point after which a search restarts, in leaps+"""
 
 
 class CEM:
-    """Ask for points, tell their scores, repeat. Higher is better; scores are 0 or more.
+    """The cross entropy method on the ask/tell protocol. Higher scores are better; they are 0 or more.
 
     >>> cem = CEM(CEMConfig(population=32, elite_fraction=0.2), dimensions=2, seed=0)
     >>> for _ in range(200):
@@ -102,7 +102,7 @@ class CEM:
     """
 
     ITERATIONS = 1000
-    """as many as the paper's searches have"""
+    """maximum number of iterations, as in the paper"""
     _SAVED = ("mean", "centre", "iteration", "began", "improved", "best")
 
     def __init__(self, config: CEMConfig, dimensions: int, seed: int) -> None:
@@ -112,14 +112,14 @@ class CEM:
         self.mean = np.empty(dimensions)
         self._begin()
         self.centre = self.mean
-        """the mean of the latest elites, also if the search has restarted since"""
+        """the mean of the latest elites, even if the search has restarted since"""
 
     def _begin(self) -> None:
         """Start, or restart, at a mean from the initial distribution."""
         self.began = self.improved = self.iteration
-        """iterations of the latest start, and of the best point since then"""
+        """the iteration of the latest start, and that of the best point since then"""
         self.best = -np.inf
-        """the score of that point"""
+        """the best score since the latest start"""
         self.mean = self.config.unit * draw_initial(self.rng, self.config.initial, len(self.mean))
 
     @property
@@ -136,15 +136,15 @@ class CEM:
         return float(config.unit * config.sigma * (config.FINAL_SIGMA / config.sigma) ** fraction)
 
     def ask(self) -> NDArray[np.float32]:
-        """[population, dimensions] points to be scored."""
+        """Return points [population, dimensions] to score."""
         noise = self.rng.standard_normal((self.config.population, len(self.mean)))
         return np.asarray(self.mean + self.sigma * noise, np.float32)
 
     def tell(self, points: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
-        """Move the mean to the elites' mean, each weighed by its score. Ties go to the earlier one.
+        """Move the mean to the elites' mean, weighted by their scores. Of equal scores the earlier one wins.
 
-        Negative scores weigh nothing, unless the configuration asks for negative weights. The sum of these
-        may be near 0, and then it is no mean.
+        Negative scores have weight 0, unless the configuration has `negative_weights`. Their sum may be near
+        0, and the result is then far from a mean.
         """
         expected = (self.config.population, len(self.mean))
         if points.shape != expected or scores.shape != expected[:1]:
@@ -161,7 +161,7 @@ class CEM:
             self._begin()
 
     def _weights(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weight of each elite in the mean."""
+        """Compute the weight of each elite in the mean."""
         if self.config.negative_weights:
             return np.asarray(scores / (scores.sum() + 1e-5))
         weights = np.maximum(scores, 0.0)

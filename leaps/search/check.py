@@ -1,4 +1,4 @@
-"""Check a search method of your own against the ask/tell protocol, before it is run on a task."""
+"""Check a user-defined search method against the ask/tell protocol before running it on a task."""
 
 import inspect
 import json
@@ -15,18 +15,18 @@ from leaps.tasks import get
 
 ROUNDS = 20
 _LENGTHS = (45, 15)
-"""tokens of the longest program: the default, and one that a search has to take from its setting"""
+"""maximum program lengths in tokens: the default, and another that a search must read from its setting"""
 _TASK = "maze"
-"""whose domain the programs are of"""
+"""task whose domain the programs belong to"""
 
 
 def check_method(method: str | Method | Callable[[Setting], Search], rounds: int = ROUNDS) -> None:
-    """Run a search for a few rounds on a toy task; ValueError if it does not keep to the protocol.
+    """Run a search for a few rounds on a toy task; ValueError if it violates the protocol.
 
-    What must hold: every `ask` returns programs of at most the greatest length, `tell` takes their scores,
-    the same seed gives the same programs, and a search that is saved (`state`) and restored (`restore`)
-    asks about the same programs as the one that went on. `finished`, `answer` and `incumbent`, if there are
-    any, have the right types.
+    Every `ask` must return programs of at most the maximum length, and `tell` must accept their scores. The
+    same seed must give the same programs. A search that is saved (`state`) and restored (`restore`) must ask
+    about the same programs as the original search. `finished`, `answer` and `incumbent`, if they exist, must
+    have the right types.
 
     method: `FILE.py:NAME`, or the class, function or `Method` itself.
     """
@@ -66,7 +66,7 @@ def _check_saving(name: str, build: Callable[[Setting], Search], rounds: int) ->
     state = search.state()
     if state is None:
         return
-    # As a checkpoint does it: arrays become lists.
+    # Like a checkpoint, which stores arrays as lists.
     restored.restore(json.loads(json.dumps(state, default=lambda value: value.tolist())))
     if search.finished != restored.finished:
         raise ValueError(f"{name}: finished is {search.finished}, and {restored.finished} once restored")
@@ -80,7 +80,7 @@ def _check_saving(name: str, build: Callable[[Setting], Search], rounds: int) ->
 
 
 def _run(search: Search, domain: Domain, rounds: int) -> list[Candidates]:
-    """The programs that a search asks about."""
+    """Run a search for some rounds on the toy task; return the programs that it asks about."""
     asked: list[Candidates] = []
     for _ in range(rounds):
         if search.finished:
@@ -92,7 +92,7 @@ def _run(search: Search, domain: Domain, rounds: int) -> list[Candidates]:
 
 
 def _scores(programs: Candidates, search: Search, domain: Domain) -> Scores:
-    """The toy task: 0.1 for each of the language's first or last action in a program, up to 0.9."""
+    """Score programs on the toy task: 0.1 for each first or last action of the language, at most 0.9."""
     actions = domain.language.actions
     paid = [domain.language.ids[name] for name in (actions[0], actions[-1])]
 
@@ -101,12 +101,12 @@ def _scores(programs: Candidates, search: Search, domain: Domain) -> Scores:
 
     scores = worth(programs)
     if (incumbent := search.incumbent) is not None:
-        scores[scores < worth(incumbent)] = DROPPED  # as a task rejects those early that fall behind it
+        scores[scores < worth(incumbent)] = DROPPED  # as in a task: those that fall behind are rejected early
     return scores
 
 
 def _differ(one: list[Candidates], other: list[Candidates]) -> int | None:
-    """The first round in which two searches asked about different programs."""
+    """Return the first round, from 0, in which two searches asked about different programs, or None."""
     if len(one) != len(other):
         return min(len(one), len(other))
     return next(

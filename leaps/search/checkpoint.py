@@ -1,6 +1,6 @@
-"""Searches under way, as files: one that was interrupted, or killed, goes on where it was.
+"""Save and restore running searches, so that an interrupted or killed search resumes where it was.
 
-Each search has a file of its own, so that one with other settings in the same folder takes nothing from it.
+Each configuration has its own file, so that searches with different settings can use the same folder.
 """
 
 import hashlib
@@ -20,20 +20,20 @@ from leaps.search.run import Round, Run
 from leaps.search.search import State
 
 FORMAT = 6
-"""of a state: one of another format is not resumed"""
+"""version of the file format; checkpoints of other versions are ignored"""
 EVERY = 1.0
-"""seconds between two checkpoints, at least"""
+"""minimum time between two checkpoints, in seconds"""
 TIME_FRACTION = 0.02
-"""of the time that may go into them: some milliseconds each, and more where worlds are large"""
+"""maximum fraction of the time spent on checkpoints: each takes some milliseconds, more with large worlds"""
 
 
 def can_be_saved(run: Run) -> bool:
-    """Whether the search of a run has a state."""
+    """Whether the search of a run can be saved."""
     return run.search.state() is not None
 
 
 def state_of(run: Run) -> State:
-    """All that the rest of a run depends on, between two rounds."""
+    """Return all that the rest of a run depends on, between two rounds."""
     return {
         "round": run.round,
         "solved": run.solved,
@@ -58,7 +58,7 @@ def state_of(run: Run) -> State:
 
 
 def restore(run: Run, state: State) -> None:
-    """Go on as the run that this is the state of: it has the same configuration."""
+    """Restore a run from the state of a run with the same configuration."""
     run.speak(state["perceptions"])
     run.search.restore(state["search"])
     run.round, run.solved = state["round"], state["solved"]
@@ -81,12 +81,12 @@ def restore(run: Run, state: State) -> None:
 
 
 def _array(values: Any, like: NDArray[Any]) -> NDArray[Any]:
-    """An array of the same kind, which a checkpoint has as a list; texts are as long as they are."""
+    """Convert a checkpoint's list to an array with the dtype of `like`; texts keep their own length."""
     return np.array(values, None if like.dtype.kind == "U" else like.dtype)
 
 
 class Checkpoints:
-    """Keep a search's state in its folder while it runs; a listener of its steps."""
+    """Write a search's state to its folder while it runs; used as a listener of its rounds."""
 
     def __init__(self, run: Run, folder: Path) -> None:
         settings = json.dumps(run.config.plain(), sort_keys=True)
@@ -95,23 +95,23 @@ class Checkpoints:
         self._due = time.monotonic()
         names = {run.config.task, run.config.method}
         self._files = {name: digest_of(name) for name in sorted(names) if split_name(name) is not None}
-        """the user's files by name, and a digest of each when the search began; see `digest_of`"""
+        """digest of each user file when the search started, by name; see `digest_of`"""
 
     def resume(self) -> bool:
-        """Go on from the folder's checkpoint; False if there is none of this very search.
+        """Resume from the folder's checkpoint; return False if there is none for this search.
 
-        A `ValueError` if the task or the method was edited since: its scores don't hold any more.
+        Raise a `ValueError` if the task or the method was edited since: the stored scores may be wrong.
         """
         try:
-            said = json.loads(self.file.read_bytes())
+            stored = json.loads(self.file.read_bytes())
             expected = (FORMAT, __version__, self.run.config.plain())
-            if (said["format"], said["version"], said["config"]) != expected:
+            if (stored["format"], stored["version"], stored["config"]) != expected:
                 return False
-            state = said["state"]
-            files, tokens = said.get("files", {}), said.get("tokens")  # older ones have neither
+            state = stored["state"]
+            files, tokens = stored.get("files", {}), stored.get("tokens")  # older files have neither
             edited = [name for name, digest in self._files.items() if files.get(name, digest) != digest]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            return False  # none, or half of one: it was of no use anyway
+            return False  # missing or incomplete
         words = self.run.task.fitting(state.get("perceptions", ())).domain.language.tokens
         if edited or tokens not in (None, list(words)):
             what = "the task's actions or perceptions"
@@ -119,7 +119,7 @@ class Checkpoints:
                 what = f"{edited[0].rpartition(':')[0]}, or a file that it imports,"
             raise ValueError(
                 f"{what} changed since this search was interrupted, so its scores may not hold any more. "
-                f"Undo the change to go on with it, or delete {self.file} to search from the beginning"
+                f"Undo the change to resume the search, or delete {self.file} to start again"
             )
         restore(self.run, state)
         return True
@@ -130,7 +130,7 @@ class Checkpoints:
 
     def write(self) -> None:
         begin = time.monotonic()
-        said = {
+        stored = {
             "format": FORMAT,
             "version": __version__,
             "config": self.run.config.plain(),
@@ -138,10 +138,10 @@ class Checkpoints:
             "tokens": self.run.domain.language.tokens,
             "state": state_of(self.run),
         }
-        write_atomically(self.file, json.dumps(said, default=lambda array: array.tolist()).encode())
+        write_atomically(self.file, json.dumps(stored, default=lambda array: array.tolist()).encode())
         end = time.monotonic()
         self._due = end + max(EVERY, (end - begin) / TIME_FRACTION)
 
     def remove(self) -> None:
-        """It is finished: there is nothing to go on with."""
+        """Delete the checkpoint of a finished search."""
         self.file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a search depends on."""
+"""The configuration of a search."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -14,30 +14,30 @@ from leaps.search.methods import METHODS, get_method
 
 @dataclass(frozen=True)
 class SolveConfig:
-    """All that a search depends on: the same, twice, gives the same program."""
+    """The configuration of a search: the same configuration always gives the same program."""
 
     task: str
     method: str = "ladder"
     seed: int = 0
     budget: int | None = None
-    """evaluations; the method's own if not given"""
+    """maximum number of evaluations; None: the method's default"""
     size: Size | None = None
     space: str | None = None
-    """a program space of the task's language; the domain's own if not given. A task with numeric perceptions
+    """a program space of the task's language; None: the domain's default. A task with numeric perceptions
     keeps the space's constants"""
     max_length: int = 45
-    """tokens of the longest program"""
+    """maximum length of a program in tokens"""
     worlds: int | None = None
-    """that programs are tried on; the method's own number if not given"""
+    """number of worlds that programs are scored on; None: the method's default"""
     origin: str | None = None
-    """a program to make better, instead of looking for one anywhere"""
+    """a program to repair; None: search for one from scratch"""
     edits: int = 3
-    """statements that it may be changed by"""
+    """maximum number of edits to `origin`, each one statement"""
     also: tuple[Size, ...] = ()
-    """other sizes of worlds at which a program has to hold"""
+    """other sizes of worlds at which the program has to succeed"""
 
     def __post_init__(self) -> None:
-        # JSON, which a configuration may come from, has lists.
+        # Configurations read from JSON have lists instead of tuples.
         if self.size is not None:
             object.__setattr__(self, "size", _pair(self.size, "size"))
         also: Any = self.also
@@ -63,13 +63,13 @@ class SolveConfig:
                 raise ValueError(f"{name} must be at most {most}, found {getattr(self, name)}")
 
     def plain(self) -> dict[str, Any]:
-        """As JSON gives it back."""
-        said: dict[str, Any] = json.loads(json.dumps(asdict(self), default=int))  # numpy has its own
-        return said
+        """Return the configuration as plain values, as read back from JSON."""
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self), default=int))  # int: for numpy
+        return values
 
 
 def _pair(size: Any, name: str) -> Size:
-    """Height and width, whatever they came in; or the name of a variant."""
+    """Convert a size to a pair of height and width; return the name of a variant unchanged."""
     if isinstance(size, str):
         return size
     if not isinstance(size, list | tuple) or len(size) != 2 or not all(isinstance(n, Integral) for n in size):

@@ -1,7 +1,7 @@
 """HC, hill climbing over programs: the strongest search among the peers (ICLR 2024).
 
-From a random program, draw neighbours, each with one node replaced; go to the first that is strictly better;
-when none of 250 is, begin anew.
+Start from a random program. Draw neighbours, each with one node replaced, and step to the first strictly
+better one. Restart after 250 neighbours without improvement.
 """
 
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from leaps.search.search import Candidates, Scores, State, Turn
 @dataclass(frozen=True)
 class HillClimbConfig:
     neighbours: int = 250
-    """that are looked at before a climb is given up"""
+    """neighbours scored without improvement before a restart"""
     batch: int = 25
-    """neighbours that are scored at once; those after the first better one were scored in vain"""
+    """neighbours scored at once; those after the first better one are wasted"""
 
     def __post_init__(self) -> None:
         if not 1 <= self.batch <= self.neighbours:
@@ -28,7 +28,7 @@ class HillClimbConfig:
 
 
 class HillClimb:
-    """Ask for programs, tell their scores, repeat."""
+    """Hill climbing on the ask/tell protocol."""
 
     finished = False
     answer = None
@@ -68,7 +68,7 @@ class HillClimb:
             self.program = None
 
     def worlds_changed(self) -> None:
-        """Begin anew: what was known of the present program is no longer true."""
+        """Restart: the score of the present program is out of date."""
         self.program = None
 
     @property

@@ -1,10 +1,10 @@
-"""Ladder: many climbs from programs of the learned space, the promising ones longer.
+"""Ladder: many climbs from programs of the learned space, with more evaluations for promising climbs.
 
-A climb goes from a program to a neighbour that is no worse. Most end on a plateau, and some go straight to
-the top; nobody knows beforehand which. So there is a ladder: a climb goes on until it has waited long enough
-for something better, and then it rests on a rung. Of every two that have come to a rung, one goes on: the
-best of those that rest there, with twice the patience. When none may go on, another climb begins. So every
-rung gets about the same share of the evaluations, and a good climb never has to wait long.
+A climb steps from a program to a neighbour that is no worse. Most climbs end on a plateau, a few reach the
+top, and there is no way to tell them apart beforehand. So a climb pauses on a rung when its patience, a
+number of evaluations without improvement, is used up. For every two climbs that reach a rung, the best one
+paused there is resumed with twice the patience. If none may be resumed, another climb starts. Every rung thus
+gets about the same share of the evaluations, and a good climb never waits long.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ MOVES = {
     Move.CROSS: 0.5,
     Move.REHEAD: 0.5,
 }
-"""shares of the moves to a neighbour"""
+"""relative frequency of each kind of move"""
 IDEAS = {
     "space": "starts from the learned space; without: from random programs of the grammar",
     "plateau": "steps to neighbours that are as good",
@@ -43,12 +43,13 @@ IDEAS = {
     "ends the search",
     "simplify": "simplification of the program that was found",
 }
-"""what Ladder can be run without, by the name that follows `ladder-`"""
+"""parts of Ladder that can be switched off, by the name that follows `ladder-`"""
 
 
 def parse_missing(name: str) -> frozenset[str] | None:
-    """The ideas that a method's name leaves out: none for `ladder`, two for `ladder-space-far`. None if it
-    is not such a name.
+    """Return the ideas that a method's name leaves out: none for `ladder`, two for `ladder-space-far`.
+
+    Return None if the name does not start with `ladder`.
     """
     base, *missing = name.split("-")
     if base != "ladder":
@@ -64,22 +65,21 @@ class LadderConfig:
     """Settings of Ladder."""
 
     patience: int = 250
-    """evaluations without a better program after which a climb comes to the first rung; twice as many for the
-    second, and so on"""
+    """evaluations without a better program after which a climb pauses on the first rung; twice as many for
+    the second, and so on"""
     resting: int = 8
-    """climbs that rest on a rung at most: the best ones; with 0 every climb ends at the first rung"""
+    """maximum number of climbs kept on a rung, the best ones; with 0 every climb ends at the first rung"""
     starts: int = 32
-    """programs that a climb's first is the best of"""
+    """programs drawn for a new climb, which starts at the best of them"""
     batch: int = 16
-    """neighbours that are scored at once"""
+    """neighbours scored at once"""
     far: bool = True
     """whether neighbours may be several moves away: half of them one, a quarter two, and so on"""
     plateau: bool = True
-    """whether a climb steps to neighbours that are as good"""
+    """whether a climb also steps to equally good neighbours"""
     plateau_length: float = 0.7
-    """share of the greatest length that a program may have after a step along a plateau, if it wasn't as long
-    before: otherwise it soon has all the tokens that it may have, most of them idle, and can't grow where it
-    would help"""
+    """fraction of the maximum length up to which a program may grow by plateau moves. Otherwise idle
+    statements soon fill it, and it can't grow where that would help"""
 
     def __post_init__(self) -> None:
         for name, least in (("patience", 1), ("resting", 0), ("starts", 1), ("batch", 1)):
@@ -89,7 +89,7 @@ class LadderConfig:
             raise ValueError(f"plateau_length must be from 0 to 1, found {self.plateau_length}")
 
     def without(self, ideas: frozenset[str]) -> "LadderConfig":
-        """The same settings with some of IDEAS switched off; those that are no settings change nothing."""
+        """Return these settings with some of IDEAS switched off. Ideas without a setting change nothing."""
         off: dict[str, Any] = {
             "far": {"far": False},
             "plateau": {"plateau": False},
@@ -101,30 +101,32 @@ class LadderConfig:
 
 @dataclass(eq=False)
 class Climb:
-    """One way up."""
+    """A climb: its current program, score and remaining patience."""
 
     program: NDArray[np.uint8] | None = None
     score: float = DROPPED
     waited: int = 0
-    """evaluations since it last came to a better program, or since it last rested"""
+    """evaluations since its last improvement, or since it was resumed"""
     rung: int = 0
-    """the rung that it will come to next"""
+    """the next rung, counted from 0"""
 
 
 @dataclass
 class Rung:
-    """Where climbs rest."""
+    """A rung: the climbs paused on it, and how many climbs reached and left it."""
 
     came: int = 0
+    """climbs that reached this rung"""
     went_on: int = 0
+    """climbs resumed from this rung"""
     climbs: list[Climb] = field(default_factory=list)
-    """the best of those that rest here"""
+    """the best climbs paused here"""
 
 
 class Ladder:
-    """Ask for programs, tell their scores, repeat.
+    """Ladder on the ask/tell protocol.
 
-    fresh: draws programs [n, length] to begin with.
+    fresh: draws programs [n, length] that climbs start from.
     """
 
     finished = False
@@ -137,9 +139,9 @@ class Ladder:
         self.asked: Candidates = np.zeros((0, 0), np.uint8)
         self.turn = Turn()
         self.outdated = False
-        """whether the scores of the climbs have to be asked for again"""
+        """whether the climbs' programs have to be scored again"""
         self.climb = Climb()
-        """the one under way"""
+        """the active climb"""
         self.rungs: list[Rung] = []
 
     @property
@@ -148,7 +150,7 @@ class Ladder:
 
     @property
     def _known(self) -> list[Climb]:
-        """All climbs that have a program."""
+        """Return all climbs that have a program."""
         resting = [climb for rung in self.rungs for climb in rung.climbs]
         return resting if self.climb.program is None else [self.climb, *resting]
 
@@ -167,8 +169,8 @@ class Ladder:
         return self.turn.asked(self.asked)
 
     def _neighbours(self, program: NDArray[np.uint8]) -> Candidates:
-        """Draw neighbours: half of them one move away, a quarter two, and so on, if `far`; else all one."""
-        others = self._programs  # pieces of the other climbs' programs may be of use, too
+        """Draw neighbours: with `far`, half of them one move away, a quarter two, and so on; else all one."""
+        others = self._programs  # CROSS may take pieces of the other climbs' programs
         drawn, _ = self.neighbourhood.draw(program[None], self.config.batch, others)
         far = self.config.batch // 2 if self.config.far else 0
         while far:
@@ -188,15 +190,18 @@ class Ladder:
         best = int(scores.argmax())
         if climb.program is None or scores[best] > climb.score:
             climb.program, climb.score, climb.waited = self.asked[best].copy(), float(scores[best]), 0
-        elif len(equal := np.flatnonzero((scores == climb.score) & self._elsewhere(climb.program))):
+        elif len(
+            equal := np.flatnonzero((scores == climb.score) & self._allowed_plateau_moves(climb.program))
+        ):
             climb.program = self.asked[equal[0]].copy()
         if climb.waited >= self.config.patience * 2**climb.rung:
             self._rest()
             self.climb = self._next()
 
-    def _elsewhere(self, program: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """[n] which of the programs asked about may be stepped to if they are as good: other programs can be
-        reached from them.
+    def _allowed_plateau_moves(self, program: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """[n] whether the climb may step to each program asked about if it is equally good.
+
+        It must differ from the present program, and keep room to grow.
         """
         if not self.config.plateau:
             return np.zeros(len(self.asked), np.bool_)
@@ -206,7 +211,7 @@ class Ladder:
         return np.asarray(short & (self.asked != program).any(axis=1))
 
     def _rest(self) -> None:
-        """Let the climb under way rest on its rung."""
+        """Pause the active climb on its rung; keep only the best climbs there."""
         if self.climb.rung == len(self.rungs):
             self.rungs.append(Rung())
         rung = self.rungs[self.climb.rung]
@@ -216,7 +221,7 @@ class Ladder:
             rung.climbs.remove(min(rung.climbs, key=lambda climb: climb.score))
 
     def _next(self) -> Climb:
-        """Choose the climb that goes on, or begin one."""
+        """Resume the best climb of the highest rung that may resume one, or start a new climb."""
         for rung in reversed(self.rungs):
             if rung.climbs and rung.went_on < rung.came // 2:
                 climb = max(rung.climbs, key=lambda climb: climb.score)
@@ -230,7 +235,7 @@ class Ladder:
 
     @property
     def programs(self) -> Candidates | None:
-        """Those of all climbs, best first."""
+        """The programs of all climbs, best first."""
         ranked = sorted(self._known, key=lambda climb: -climb.score)
         return np.stack([climb.program for climb in ranked if climb.program is not None]) if ranked else None
 

@@ -26,26 +26,28 @@ CHANGES = {
     "stop": "stop when the best program of ten populations in a row is perfect, instead of the centre's",
     "best": "the answer is the best program sampled, chosen among 16 on 1,000 fresh worlds, not the centre's",
 }
-"""what leaps+ does differently, by the name that follows `leaps+`; the sixth change, longer rollouts, is a
-matter of the task (`top-off~220calls` has the authors' limit)"""
+"""the changes of leaps+, by the name that follows `leaps+`; the sixth change, longer rollouts, is a property
+of the task (`top-off~220calls` has the authors' limit)"""
 DETAILS = {
     "ties": "order equal scores by the programs' text, the last in the alphabet first",
     "negative": "weigh elites by their scores even if these are negative",
     "redraw": "draw new worlds every 100 iterations",
 }
-"""what the authors' code does and the paper doesn't mention, by the name that follows `leaps+`; no part of
+"""details of the authors' code that the paper doesn't mention, by the name that follows `leaps+`; not part of
 `leaps+` itself"""
 REDRAW_EVERY = 100
 """iterations on the same worlds, with `redraw`"""
 _LONGER = re.compile(r"x([2-9])")
 """`leaps+x3`: all distances of the search are three times as long"""
 IN_A_ROW = 10
-"""perfect programs in as many iterations that end a search"""
+"""iterations in a row with a perfect program, after which a search ends"""
 
 
 def parse_changes(name: str) -> frozenset[str] | None:
-    """The changes that a method's name asks for: none for `leaps`, CHANGES for `leaps+`, some for
-    `leaps+restart+best`; also DETAILS, and distances as in `leaps+x3`. None if it is not such a name.
+    """Return the changes in a method's name: none for `leaps`, CHANGES for `leaps+`, two for
+    `leaps+restart+best`; also DETAILS, and a factor of distances as in `leaps+x3`.
+
+    Return None if the name does not start with `leaps`.
     """
     base, *changes = name.split("+")
     if base != "leaps":
@@ -62,7 +64,7 @@ def parse_changes(name: str) -> frozenset[str] | None:
 
 
 def config_for(task: str, changes: frozenset[str]) -> CEMConfig:
-    """The CEM setting for a task; the paper's where it gives one, unless `setting` is changed."""
+    """Return the CEM setting for a task: the paper's if it gives one, unless `setting` is changed."""
     config = ONE_SETTING if "setting" in changes else PAPER_CEM.get(task, ONE_SETTING)
     factors = [int(found[1]) for change in changes if (found := _LONGER.fullmatch(change))]
     return replace(
@@ -74,10 +76,12 @@ def config_for(task: str, changes: frozenset[str]) -> CEMConfig:
 
 
 class _Centre(NamedTuple):
-    """Which part the program at the centre plays."""
+    """The role of the program at the centre of the population."""
 
     stops: bool
+    """whether it decides when the search ends"""
     answers: bool
+    """whether it is the search's answer"""
 
 
 class Leaps(InSpace):
@@ -92,12 +96,12 @@ class Leaps(InSpace):
         changes: frozenset[str] = frozenset(),
         perfect: float = 1.0 - NEARLY,
     ) -> None:
-        """perfect: a score from which on a program is perfect."""
+        """perfect: the lowest score that counts as perfect."""
         self.cem = CEM(config_for(task, changes), space.dimensions, seed)
         super().__init__(self.cem, space, max_length)
         self.centre = _Centre(stops="stop" not in changes, answers="best" not in changes)
         self.centre_is_next = False
-        """whether the centre is asked about next, instead of a population"""
+        """whether the next `ask` returns the centre instead of a population"""
         self.ties_by_text = "ties" in changes
         self.perfect, self.in_a_row = perfect, 0
         self.asked: Candidates = np.zeros((0, 0), np.uint8)

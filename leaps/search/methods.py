@@ -24,9 +24,9 @@ from leaps.search.user_method import builder_in, checked
 if TYPE_CHECKING:
     from leaps.embedding.space import Space
 
-START_DEVIATION = 0.35
-"""standard deviation of the points that climbs start at: around the origin, short programs that do something
-are dense"""
+START_STD = 0.35
+"""standard deviation of the points that climbs start at: short programs that do something are most frequent
+around the origin"""
 
 
 @dataclass(frozen=True)
@@ -34,59 +34,59 @@ class Setting:
     """The task and settings that a search is built for."""
 
     domain: Domain
-    """what programs are made of"""
+    """the language and grammar of programs"""
     task: str
-    """or the one that it is a variant of"""
+    """name of the task, or of the task that it is a variant of"""
     space: str | None
-    """a shipped variant, or a path to weights of the domain's language; None: there is no space"""
+    """a shipped variant, or a path to weights for the domain's language; None: there is no space"""
     seed: int
     max_length: int
-    """tokens of the longest program"""
+    """maximum length of a program in tokens"""
     perfect: float = 1.0 - NEARLY
-    """a score from which on a program is perfect"""
+    """the lowest score that counts as perfect"""
     origin: NDArray[np.uint8] | None = None
-    """a program to stay close to"""
+    """a program to repair; None: search from scratch"""
     edits: int = 0
-    """by which the answer may differ from `origin`"""
+    """maximum number of edits to `origin`"""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A search, and how it is run."""
+    """A search method and the settings of its runs."""
 
     summary: str
     build: Callable[[Setting], Search]
     worlds: int = 16
-    """on which programs are scored"""
+    """number of worlds that programs are scored on"""
     budget: int = 1_000_000
-    """evaluations by default"""
+    """default maximum number of evaluations"""
     counterexamples: bool = False
-    """add worlds on which the best program fails, until it holds on fresh ones"""
+    """add worlds on which the best program fails, until it is perfect on fresh worlds"""
     simplifies: bool = False
     """simplify the final program"""
     redraw_every: int = 0
-    """rounds after which the search gets new worlds; 0: never"""
+    """rounds after which all worlds are replaced; 0: never"""
     until_perfect: bool = True
     """stop at the first program that is perfect on the search's worlds; else the search decides by
     `finished`"""
     repairs: bool = False
-    """whether it can stay close to a program"""
+    """whether it can repair a program (`Setting.origin`)"""
 
 
 def _space_of(setting: Setting, raw: bool = False) -> "Space":
-    """The space that a search among points needs."""
+    """Load the space that a search among points needs."""
     if setting.space is None:
         raise ValueError(
             f"this search looks among the points of a program space, and {setting.domain.name} has none; "
             "expected ladder or hc, or a space learned by `leaps train --task`"
         )
-    from leaps.embedding.space import Space  # imports torch, which those who only read METHODS do without
+    from leaps.embedding.space import Space  # imports torch, which METHODS alone doesn't need
 
     return Space.load(setting.space, raw=raw, language=setting.domain.language)
 
 
 def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
-    """missing: IDEAS that it is run without."""
+    """Return the builder of Ladder without the IDEAS in `missing`."""
     config = LadderConfig().without(missing)
     moves = {Move.REPLACE: 1.0} if "moves" in missing else MOVES
 
@@ -94,7 +94,7 @@ def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
         if setting.origin is not None:
             near = Near(setting.domain, setting.origin, setting.edits, moves, setting.seed)
             return Ladder(config, near, near.begin)
-        # As many statements in a row as there is room for: some tasks need them.
+        # No separate limit on statements in a row: some tasks need many.
         limits = Limits(length=setting.max_length, in_a_row=setting.max_length)
         neighbourhood = Neighbourhood(
             setting.domain.language, setting.domain.programs, limits, moves, setting.seed
@@ -106,7 +106,7 @@ def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
         def fresh(count: int) -> Candidates:
             # From the neighbourhood's stream, so that a search saved and restored continues identically.
             rng = np.random.default_rng(below(neighbourhood.stream, 2**53))
-            points = START_DEVIATION * rng.standard_normal((count, space.dimensions))
+            points = START_STD * rng.standard_normal((count, space.dimensions))
             return space.decode(points, setting.max_length)
 
         return Ladder(config, neighbourhood, fresh)
@@ -115,7 +115,7 @@ def _ladder(missing: frozenset[str]) -> Callable[[Setting], Search]:
 
 
 def _without(missing: frozenset[str]) -> Method:
-    """Ladder without some of its ideas."""
+    """Return the method Ladder without some of its ideas."""
     return replace(
         METHODS["ladder"],
         summary=f"Ladder without: {', '.join(name for name in IDEAS if name in missing)}",
@@ -134,8 +134,8 @@ def _leaps(changes: frozenset[str]) -> Callable[[Setting], Search]:
 
 
 def _changed(changes: frozenset[str]) -> Method:
-    """LEAPS with some changes."""
-    rounds = 1 if {"stop", "best"} <= changes else 2  # the centre is a round of its own, where it counts
+    """Return the method LEAPS with some changes."""
+    rounds = 1 if {"stop", "best"} <= changes else 2  # scoring the centre, if needed, takes another round
     return replace(
         METHODS["leaps"],
         summary=f"LEAPS, changed: {', '.join(sorted(changes))}",
@@ -209,7 +209,7 @@ METHODS = {
 
 
 def get_method(name: str) -> Method:
-    """Find a method by name, or a user's by its file: `path/to/file.py:NAME`."""
+    """Return a method by name, or a user-defined one by its file: `path/to/file.py:NAME`."""
     if name in METHODS:
         return METHODS[name]
     if (user := split_name(name)) is not None:
@@ -229,7 +229,7 @@ def _of_user(file: str, name: str) -> Method:
 
 
 def user_method(found: Method | Callable[[Setting], Search], file: str, name: str) -> Method:
-    """The method of a user's file, checked at every call."""
+    """Return the method of a user's file, with checks at every call."""
     if isinstance(found, Method):
         return replace(found, build=checked(found.build, file))
     summary = (found.__doc__ or "").strip() or f"{name} of {file}"
@@ -237,6 +237,6 @@ def user_method(found: Method | Callable[[Setting], Search], file: str, name: st
 
 
 def short_name(name: str) -> str:
-    """A method's name without the file: NAME of `path/to/file.py:NAME`."""
+    """Return a method's name without the file: NAME of `path/to/file.py:NAME`."""
     user = split_name(name)
     return name if user is None else user[1]

@@ -1,6 +1,6 @@
-"""Stay close to a program: neighbours of programs that are at most so many edits from a given one.
+"""Neighbours within a number of edits of a given program, for program repair.
 
-What a search is to repair, someone has written or read before. It should still be that program afterwards.
+Somebody has written or read the program to repair, and should recognize the result.
 """
 
 import numpy as np
@@ -16,11 +16,11 @@ from leaps.search.search import Candidates
 from leaps.search.simplify import BATCH, PATIENCE
 
 TOKENS_PER_EDIT = 9
-"""that a statement may have, its blocks not included: what a program can grow by with one edit"""
+"""maximum tokens of a statement without its blocks: the most that one edit can add to a program"""
 TRIES = 10
-"""rounds of drawing, after which a program that has no neighbour close enough stays what it is"""
+"""rounds of drawing; a program without a neighbour close enough after these rounds is left unchanged"""
 AT_ONCE = 8
-"""drawn in each round for every neighbour that is missing"""
+"""candidates drawn in each round for every neighbour still missing"""
 RETURNING = {
     Move.CROSS: 6.0,
     Move.DELETE: 3.0,
@@ -30,11 +30,11 @@ RETURNING = {
     Move.REHEAD: 1.0,
     Move.ADJUST: 1.0,
 }
-"""moves on the way back to the program; CROSS takes pieces of it"""
+"""relative frequency of moves on the way back to the origin; CROSS takes pieces of it"""
 
 
 class Near(Neighbourhood):
-    """Draws neighbours that are at most `edits` from `origin` [length]."""
+    """A neighbourhood of programs at most `edits` edits from `origin` [length]."""
 
     def __init__(
         self, domain: Domain, origin: NDArray[np.uint8], edits: int, shares: dict[Move, float], seed: int
@@ -43,12 +43,12 @@ class Near(Neighbourhood):
             raise ValueError(f"edits must be at least 1, found {edits}")
         self.origin, self.edits = origin[origin != domain.language.pad], edits
         longest = len(self.origin) + TOKENS_PER_EDIT * edits
-        # The edits are limit enough: blocks may be as deep and as long as the program's own.
+        # The number of edits limits the search, so blocks may be as deep and as long as the origin's.
         limits = Limits(longest, MAX_NESTING, in_a_row=longest)
         super().__init__(domain.language, domain.programs, limits, shares, seed)
 
     def begin(self, count: int) -> Candidates:
-        """[count, length] programs to begin with: the given one, and some that are a few moves from it."""
+        """Draw programs [count, length] to start from: the origin, and programs a few moves from it."""
         programs = self.fitted(np.tile(self.origin, (count, 1)))
         changed = count - 1
         while changed:
@@ -61,7 +61,7 @@ class Near(Neighbourhood):
         self.origin = tokens[self.origin]
 
     def distances(self, programs: Candidates) -> NDArray[np.int64]:
-        """[n] how far programs are from the given one."""
+        """Compute the distances [n] of programs from the origin, in edits."""
         return edit_distances(self.origin, programs, self.language)
 
     def draw(
@@ -85,7 +85,7 @@ class Near(Neighbourhood):
 def return_to_origin(
     program: NDArray[np.uint8], objective: Objective, origin: NDArray[np.uint8], seed: int
 ) -> NDArray[np.uint8]:
-    """Take back edits that make no difference on the objective's worlds, and shorten the others."""
+    """Take back edits that make no difference on the objective's worlds, and shorten the remaining edits."""
     domain = objective.task.domain
     language = domain.language
 

@@ -12,41 +12,41 @@ from leaps.dsl.compiler import TOO_MUCH, Compiled
 from leaps.dsl.same import do_the_same
 
 DROPPED = -np.inf
-"""the score of a program that was given up in a race, or asks about too much to be run: worse than any
-return"""
+"""the score of a rejected program, worse than any return: it fell behind the incumbent, or it has too many
+perceptions to run"""
 NEARLY = 1e-9
-"""less than the best return by which a mean counts as perfect: sums of floats are not exact"""
+"""tolerance below the best return within which a mean counts as perfect: sums of floats are not exact"""
 STEPS_WORTH_A_THREAD = 10_000
-"""about 0.1 ms of work: handing less over costs more than it saves"""
+"""minimum work for a thread, in actions: about 0.1 ms. With less, the overhead exceeds the gain"""
 FIRST_LAP = 16
-"""worlds of a race's first lap; each later lap has three times as many"""
+"""worlds in a race's first lap; each later lap has three times as many"""
 
 
 def perfect(task: Task) -> float:
-    """The return from which on a program is perfect."""
+    """Return the lowest mean return that counts as perfect."""
     return task.best - NEARLY
 
 
 class Incumbent(NamedTuple):
-    """A program that others have to hold their own against: one of a batch, and what is known of it."""
+    """The program that candidates are compared with: its position in a compiled batch, and its results."""
 
     compiled: Compiled
     number: int
     used: NDArray[np.bool_]
-    """[entries] which of the batch's table were looked up, see `Rollouts.used`"""
+    """[entries] which entries of the batch's table were looked up, see `Rollouts.used`"""
     returns: NDArray[np.float64]
-    """[worlds] the program's"""
+    """[worlds] returns of the program"""
 
 
 class Found(NamedTuple):
-    """What programs did in worlds of all sizes."""
+    """The results of programs in worlds of all sizes."""
 
     returns: NDArray[np.float64]
-    """[programs, worlds]; those of programs that were given up are of no use"""
+    """[programs, worlds]; meaningless for rejected programs"""
     used: NDArray[np.bool_]
     """[entries] see `Rollouts.used`"""
     finished: NDArray[np.bool_]
-    """[programs] which were not given up"""
+    """[programs] whether each ran in all worlds, without being rejected"""
 
 
 @dataclass
@@ -61,18 +61,19 @@ class Objective:
     task: Task
     worlds: Episodes
     elsewhere: tuple[Episodes, ...] = ()
-    """batches of worlds of other sizes, in which a program has to hold as well"""
+    """one batch of worlds for each other size at which a program has to succeed"""
     evaluations: int = 0
     rollouts: int = 0
     steps: int = 0
     """actions in all rollouts"""
     _steps: float = 50.0
-    """of a rollout, about"""
+    """running average of the actions per rollout"""
     _known: dict[bytes, Incumbent] = field(default_factory=dict)
-    """the last incumbent, and those that held their own against it: most often one of them is the next"""
+    """the last incumbent, and the programs that are at least as good: the next incumbent is usually one of
+    them"""
 
     def returns(self, tokens: NDArray[np.uint8], worlds: Episodes | None = None) -> NDArray[np.float64]:
-        """[programs, worlds] the returns of programs [n, length], on all worlds unless others are given."""
+        """Compute the returns [n, worlds] of programs [n, length]; on all worlds unless `worlds` is given."""
         self.evaluations += len(tokens)
         return self._returns(self.task.compile(tokens), worlds)
 
@@ -89,16 +90,16 @@ class Objective:
 
     @property
     def batches(self) -> tuple[Episodes, ...]:
-        """Episodes of all sizes."""
+        """One batch of episodes for each size."""
         return self.worlds, *self.elsewhere
 
     @property
     def count(self) -> int:
-        """How many they are."""
+        """The number of worlds of all sizes."""
         return sum(batch.count for batch in self.batches)
 
-    def _run_everywhere(self, compiled: Compiled, needed: NDArray[np.float64] | None = None) -> Found:
-        """Run programs in all worlds. Those that fall behind in the first batch see no other."""
+    def _run_at_all_sizes(self, compiled: Compiled, needed: NDArray[np.float64] | None = None) -> Found:
+        """Run programs in all worlds. Those that fall behind in the first batch skip the others."""
         first = self._run(compiled, self.worlds, needed, want_used=True)
         assert first.returns is not None
         assert first.used is not None
@@ -140,10 +141,11 @@ class Objective:
     def scores(
         self, tokens: NDArray[np.uint8], incumbent: NDArray[np.uint8] | None = None
     ) -> NDArray[np.float64]:
-        """[n] mean returns; with an incumbent, DROPPED for those that fall behind that program on the way.
+        """Compute mean returns [n]; with an incumbent, DROPPED for programs that fall behind it.
 
-        Most neighbours of a good program are bad, and a few worlds tell; and many do just what it does, which
-        can be proven. With a limit of calls the proof doesn't hold, and all run in all worlds.
+        Most neighbours of a good program are bad, and a few worlds suffice to reject them. Many others
+        provably behave like the incumbent, and are not run. With a limit of calls the proof doesn't hold, so
+        every program runs in all worlds.
         """
         self.evaluations += len(tokens)
         compiled = self.task.compile(tokens)
@@ -160,7 +162,7 @@ class Objective:
     def _raced(
         self, tokens: NDArray[np.uint8], compiled: Compiled, incumbent: NDArray[np.uint8]
     ) -> NDArray[np.float64]:
-        """[n] scores of programs that have to hold their own against the incumbent."""
+        """Score programs [n] in a race against the incumbent, with early rejection."""
         known = self._about(incumbent)
         self._known = {incumbent.tobytes(): known}
         expected = float(known.returns.mean())
@@ -170,7 +172,7 @@ class Objective:
             self._known[tokens[number].tobytes()] = Incumbent(compiled, number, used, known.returns)
         if len(others := np.flatnonzero(~same)):
             compiled = compiled.take(others)
-            found = self._run_everywhere(
+            found = self._run_at_all_sizes(
                 compiled, _needed(known.returns[: self.worlds.count], self.task.highest)
             )
             means = np.where(found.finished, found.returns.mean(axis=1), DROPPED)
@@ -185,39 +187,39 @@ class Objective:
             return known
         self.evaluations += 1
         compiled = self.task.compile(program[None])
-        found = self._run_everywhere(compiled)
+        found = self._run_at_all_sizes(compiled)
         return Incumbent(compiled, 0, found.used, found.returns[0])
 
     @property
     def known(self) -> list[bytes]:
-        """The programs that need not be run if one of them is the next incumbent."""
+        """The programs whose results are kept, in case one of them is the next incumbent."""
         return list(self._known)
 
     def recall(self, programs: Iterable[bytes]) -> None:
-        """Run these programs, which a saved search knew. They are counted already."""
+        """Recompute the results of a saved search's known programs, without counting them again."""
         counted = self.evaluations, self.rollouts, self.steps
         for program in programs:
             self._known[program] = self._about(np.frombuffer(program, np.uint8))
         self.evaluations, self.rollouts, self.steps = counted
 
     def count_also(self, other: "Objective") -> None:
-        """Add what was run for another objective in the service of this search."""
+        """Add the counts of another objective that was used for this search."""
         self.evaluations += other.evaluations
         self.rollouts += other.rollouts
         self.steps += other.steps
 
     def replace(self, worlds: Episodes, elsewhere: tuple[Episodes, ...] = ()) -> None:
-        """Try programs on these worlds instead."""
+        """Replace the worlds that programs are scored on."""
         self.worlds, self.elsewhere = worlds, elsewhere
         self._known.clear()
 
     def reword(self, task: Task) -> None:
-        """Run programs in the language that the task has now."""
+        """Use a task whose language has changed."""
         self.task = task
         self._known.clear()
 
     def add(self, worlds: Episodes) -> None:
-        """Try programs on these worlds, too: before others of their size, since they are the hard ones."""
+        """Add worlds, ahead of the others of their size: hard worlds reject bad programs sooner."""
 
         def added(batch: Episodes) -> Episodes:
             return worlds.join([worlds, batch]) if batch.size == worlds.size else batch
@@ -227,19 +229,18 @@ class Objective:
 
 
 def _needed(expected: NDArray[np.float64], highest: float) -> NDArray[np.float64]:
-    """[worlds] what a program must have earned after each world, not to be dropped.
+    """Compute the minimum cumulative return [worlds] below which a program is rejected after each world.
 
-    At the end of a lap, what its incumbent had earned; before, what it can still make up for in the rest of
-    the lap. In the last lap nothing: who comes that far gets an exact score.
+    At the end of a lap, it is the incumbent's cumulative return. Within a lap, it is lower by the most that
+    the rest of the lap can add. In the last lap nothing is required: every program that reaches it gets an
+    exact score.
     """
     needed = np.full(len(expected), -np.inf)
-    earned = np.cumsum(expected)  # one by one, as they are added up in a race: an equal is never behind
+    earned = np.cumsum(expected)  # in the order of the race's sum, so that an equal program is never behind
     begin, lap = 0, FIRST_LAP
-    while len(expected) - (end := begin + lap) >= lap:  # no lap for the few that are left
+    while len(expected) - (end := begin + lap) >= lap:  # a short rest is no lap of its own
         left = np.arange(end - begin - 1, -1, -1)
-        most = np.multiply(
-            highest + 1e-9, left, where=left > 0, out=np.zeros(len(left))
-        )  # 0 · ∞ is no number
+        most = np.multiply(highest + 1e-9, left, where=left > 0, out=np.zeros(len(left)))  # 0 · ∞ is NaN
         needed[begin:end] = earned[end - 1] - 1e-9 - most
         begin, lap = end, 3 * lap
     return needed

@@ -1,6 +1,6 @@
 """The paper's random searches, LEAPS-rand-8 and LEAPS-rand-64: the best of a few points of the space.
 
-Appendix "Random Search LEAPS Ablation": a first population of CEM, and nothing after it.
+Appendix "Random Search LEAPS Ablation": the first population of CEM, without any iterations.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ class RandomConfig:
     sigma: float = 0.5
     """their standard deviation, around a point from the initial distribution"""
     initial: Initial = "narrow"
-    """that distribution, as CEM has it"""
+    """the initial distribution, as in CEM"""
 
     def __post_init__(self) -> None:
         if self.samples < 1 or self.sigma <= 0:
@@ -47,20 +47,20 @@ PAPER_RANDOM = {
         "stair-climber": RandomConfig(64, 0.25),
     },
 }
-"""the hyperparameters that the paper found best, by samples and task or reconstruction test"""
+"""the best hyperparameters according to the paper, by number of samples and task or reconstruction test"""
 
 
 def config_for(name: str, samples: int, whitened: bool = False) -> RandomConfig:
-    """The setting for a task or a reconstruction test: the paper's where it gives one.
+    """Return the setting for a task or a reconstruction test: the paper's if it gives one.
 
-    In whitened coordinates N(0, 0.1 I) is read as a variance, as for leaps+.
+    In whitened coordinates the 0.1 of N(0, 0.1 I) is read as a variance, as for leaps+.
     """
     config = PAPER_RANDOM[samples].get(name, RandomConfig(samples))
     return replace(config, initial="moderate") if whitened and config.initial == "narrow" else config
 
 
 class RandomSearch:
-    """Ask once for points."""
+    """Random search on the ask/tell protocol: a single `ask`."""
 
     def __init__(self, config: RandomConfig, dimensions: int, seed: int) -> None:
         self.config, self.dimensions = config, dimensions

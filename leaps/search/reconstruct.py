@@ -1,7 +1,7 @@
-"""Find a program that behaves as a given one does: the paper's four reconstruction tests (Table 1).
+"""Find a program that behaves like a given one: the paper's four reconstruction tests (Table 1).
 
-The caller chooses the initial states and runs programs in them. For Karel they are the given program's own,
-as in the data set (`leaps.karel.dataset.worlds_for`).
+The caller chooses the initial states and runs programs in them. For Karel they are generated for the given
+program, as in the data set (`leaps.karel.dataset.worlds_for`).
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ TEST_PROGRAMS = {
         "ELSE e( turnLeft move e) m)"
     ),
 }
-"""the paper's, named after their control flow"""
+"""the paper's test programs, named after their control flow"""
 
 PLUS = replace(ONE_SETTING, restart_after=RESTART_AFTER)
 """the setting of leaps+, for any program"""
@@ -49,7 +49,7 @@ PAPER_RECONSTRUCTION = {
 """the hyperparameters that the paper searched with, in its space"""
 
 Execute = Callable[[NDArray[np.uint8]], Rollouts]
-"""run programs [n, length] in all initial states of a test, with their actions"""
+"""runs programs [n, length] in all initial states of a test; the rollouts include their actions"""
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class Reconstruction:
     program: NDArray[np.uint8]
     point: NDArray[np.float32]
     r_mat: float
-    """on the search's own worlds"""
+    """mean R_mat on the search's own worlds"""
     iterations: int
-    """until the search came to this program"""
+    """iterations until this program was found"""
     evaluations: int
-    """of the whole search"""
+    """evaluations of the whole search"""
 
 
 class _Likeness:
-    """Score points by R_mat of their programs and a given program."""
+    """Score points by the R_mat between their programs and a given program."""
 
     def __init__(self, space: Space, program: str, execute: Execute) -> None:
         self.space, self.execute = space, execute
@@ -74,13 +74,13 @@ class _Likeness:
         self._wanted: dict[int, Rollouts] = {}
 
     def wanted(self, count: int) -> Rollouts:
-        """The rollouts of the given program, as often as there are points."""
+        """Return the rollouts of the given program, repeated `count` times."""
         if count not in self._wanted:
             self._wanted[count] = self.execute(np.repeat(self.program[None], count, axis=0))
         return self._wanted[count]
 
     def __call__(self, points: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-        """Points [count, dimensions] → programs [count, length] and their R_mat [count]."""
+        """Decode points [count, dimensions] to programs [count, length], and compute their R_mat [count]."""
         self.evaluations += len(points)
         tokens = self.space.decode(points)
         return tokens, np.asarray(match(self.execute(tokens), self.wanted(len(points))).mean(axis=1))
@@ -95,10 +95,10 @@ def reconstruct(
     iterations: int = CEM.ITERATIONS,
     best_answers: bool = True,
 ) -> Reconstruction:
-    """Search the space for the behaviour of `program`, by R_mat in the initial states of `execute`.
+    """Search the space for a program that behaves like `program`: maximize R_mat in the states of `execute`.
 
-    best_answers: return the best program sampled, and stop when ten populations in a row have a perfect one,
-    as leaps+ does. Otherwise both concern the program at the centre, as published.
+    best_answers: return the best program sampled, and stop after ten populations in a row with a perfect
+    program, as leaps+ does. Otherwise both rules apply to the program at the centre, as published.
     """
     if iterations < 1:
         raise ValueError(f"iterations must be at least 1, found {iterations}")
@@ -125,7 +125,7 @@ def reconstruct(
 def reconstruct_at_random(
     space: Space, program: str, execute: Execute, config: RandomConfig, seed: int
 ) -> Reconstruction:
-    """The best of a few random points of the space: the paper's ablation of the search."""
+    """Return the best of a few random points of the space: the paper's ablation of the search."""
     points = RandomSearch(config, space.dimensions, seed).ask()
     tokens, scores = _Likeness(space, program, execute)(points)
     top = int(scores.argmax())

@@ -1,4 +1,4 @@
-"""The loop of a search: ask, score, tell, and check on fresh worlds what seems good."""
+"""The loop of a search: ask, score, tell, and verify the best program on fresh worlds."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -18,58 +18,58 @@ from leaps.search.trial import Trial, worst
 from leaps.tasks import get
 
 CHECK_EVERY = 10_000
-"""evaluations after which the best program is checked even if it isn't perfect: it may fit its worlds only"""
+"""evaluations after which the best program is checked even if it isn't perfect: it may overfit its worlds"""
 MOST_WORLDS = 256
-"""of a size, unless they break a program that is perfect on all others"""
+"""maximum worlds of a size, unless new ones break a program that is perfect on all present worlds"""
 REFINE_EVERY = 500
-"""evaluations after which a language that has finer words exchanges some for those, see `Task.refined`"""
+"""evaluations between two refinements of the language's words, see `Task.refined`"""
 SHORTLIST = 16
 """programs that the final one is chosen from"""
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round of asking and telling, for those who watch."""
+    """The results of one round of ask and tell, for listeners."""
 
     seed: int
-    """of the search"""
+    """seed of the search"""
     round: int
     evaluations: int
     seconds: float
     mean: float
-    """score of those asked about; what was given up on the way counts as 0"""
+    """mean score of the programs asked about; rejected ones count as 0"""
     best: float
-    """score of the best of them"""
+    """highest score of the round"""
     best_so_far: float
     program: NDArray[np.uint8]
-    """the best so far"""
+    """the best program so far"""
     worlds: int
     search: Search
     asked: Candidates
     scores: Scores
     domain: Domain
-    """that the programs are of"""
+    """domain of the programs"""
 
 
 Listener = Callable[[Round], object]
 
 
 class Run:
-    """A search at work, round by round."""
+    """A running search, advanced one round at a time by `step`."""
 
     def __init__(self, config: SolveConfig, task: Task | None = None) -> None:
         self.task: Task = task or get(config.task)
         if config.origin is not None:
             self.task = self.task.fitting(words_of(config.origin))
         self.in_space = config.space is not None and config.origin is None
-        """whether the language is that of a space: a task's words are fitted to it, and none is exchanged"""
+        """whether the language is that of a space: the task's words are fitted to it and not refined"""
         if self.in_space:
             self.task = self._fitted(config.space)
         self.domain = self.task.domain
         self.config = config if config.space else replace(config, space=self.domain.space)
         self.method: Method = get_method(config.method)
         self.sizes = tuple(self.task.check_size(size) for size in (config.size, *config.also))
-        """that of the search first, and all others"""
+        """the search's own size first, then all others"""
         if len(set(self.sizes)) < len(self.sizes):
             also = ", ".join(map(size_text, self.sizes[1:]))
             raise ValueError(
@@ -81,7 +81,7 @@ class Run:
         self.objective = Objective(self.task, first, tuple(others))
         self.origin = None if config.origin is None else self.domain.read(self.domain.parse(config.origin))
         if config.origin is not None:
-            self.task.compile(config.origin)  # says if it asks about too much
+            self.task.compile(config.origin)  # raises if it has too many perceptions
         self.search = self.method.build(
             Setting(
                 self.domain,
@@ -104,12 +104,12 @@ class Run:
         self.solved = False
         self.trial = Trial(self.task, CHECK_SEEDS + config.seed, self.sizes)
         self.asked = 0
-        """evaluations that the search asked for; checks depend on them"""
+        """evaluations of candidates, without checks; they determine when the next check is due"""
         self.next_check = CHECK_EVERY
         self.next_refinement = REFINE_EVERY
         self._begin: float | None = None
         self.seconds_before = 0.0
-        """of a search that was interrupted, and goes on as this one"""
+        """seconds of the interrupted search that this one resumes"""
 
     def _fitted(self, space: str | None) -> Task:
         """Return the task in the language of a space."""
@@ -137,8 +137,8 @@ class Run:
         return self.seconds_before + now
 
     def step(self) -> Round:
-        """Ask, evaluate, tell."""
-        self._begin = self._begin or time.perf_counter()  # not when it was made: it may have had to wait
+        """Run one round: ask, evaluate, tell."""
+        self._begin = self._begin or time.perf_counter()  # not in __init__: the search may wait for a core
         if self.method.redraw_every and self.round and self.round % self.method.redraw_every == 0:
             self._redraw()
         if self.asked >= self.next_refinement and not self.in_space:
@@ -148,7 +148,7 @@ class Run:
         tried = asked[:left]
         scores = self.objective.scores(tried, self.search.incumbent)
         self.asked += len(tried)
-        if len(tried) == len(asked):  # else the search is over, and need not know
+        if len(tried) == len(asked):  # else the budget is used up and the search ends
             self.search.tell(scores)
         self.round += 1
         top = int(scores.argmax())
@@ -177,7 +177,7 @@ class Run:
         )
 
     def _note(self, program: NDArray[np.uint8], score: float) -> None:
-        """Remember the search's answer; or, if it has none, the program if it is among the best."""
+        """Store the search's answer; if it has none, add the program to the shortlist."""
         if self.search.answer is not None:
             program, score = self.search.answer
             if self.best is None or not np.array_equal(program, self.best[1]):
@@ -207,14 +207,14 @@ class Run:
         )
 
     def _redraw(self) -> None:
-        """Score programs on as many new worlds from now on."""
+        """Replace all worlds by as many new ones."""
         first, *others = (self.trial.fresh(batch.count, batch.size) for batch in self.objective.batches)
         self.objective.replace(first, tuple(others))
         self.search.worlds_changed()
         self._rescore()
 
     def _refine(self) -> None:
-        """Exchange words of the language for finer ones, where the task has any."""
+        """Replace words of the language by finer ones, if the task has any."""
         self.next_refinement = self.asked + REFINE_EVERY
         if not isinstance(self.search, Rewordable) or self.best is None:
             return
@@ -233,7 +233,7 @@ class Run:
         self.best = self.best[0], change.tokens[self.best[1]]
         if self.origin is not None:
             self.origin = change.tokens[self.origin]
-        # Of the programs to choose from in the end, those go on that are what they were.
+        # Keep the shortlisted programs whose meaning is unchanged.
         programs = {key: np.frombuffer(key, np.uint8) for key in self.shortlist}
         kept_keys = {
             key: change.tokens[row].tobytes() for key, row in programs.items() if change.same[row].all()
@@ -242,14 +242,14 @@ class Run:
         self.first_scored = {now: self.first_scored[key] for key, now in kept_keys.items()}
 
     def speak(self, perceptions: Sequence[str]) -> None:
-        """Use the language that a saved search had come to."""
+        """Switch to the language of a saved search, which may have refined it."""
         before, self.task = self.domain.language, self.task.fitting(perceptions)
         self.domain = self.task.domain
         self.trial.task = self.task
         if isinstance(self.search, Rewordable) and self.domain.language != before:
             known = self.domain.language.ids
             tokens = np.array([known.get(text, 0) for text in before.tokens], np.uint8)
-            if self.origin is not None:  # whose words are in both
+            if self.origin is not None:  # both languages have its words
                 self.origin = tokens[self.origin]
             self.search.reword(Reworded(self.task, tokens, np.ones(len(tokens), np.bool_)))
 
@@ -264,7 +264,7 @@ class Run:
             if returns.mean() >= perfect(self.task):
                 continue
             flawless = False
-            if self.config.also:  # what it is believed to earn at this size
+            if self.config.also:  # the score is a mean over all sizes; compare at this size
                 score = float(self.objective.returns(program[None], batch).mean())
             enough = score < perfect(self.task) and batch.count >= MOST_WORLDS
             if returns.mean() < score and not enough:
@@ -278,9 +278,9 @@ class Run:
         self._rescore()
 
     def _rescore(self) -> None:
-        """Compare the best programs again, on the present worlds."""
+        """Score the shortlist again, on the present worlds."""
         if self.search.answer is not None or not self.shortlist:
-            return  # an answer is rescored when it is asked next
+            return  # the search's answer is rescored when the search asks about it next
         known = np.stack([np.frombuffer(key, np.uint8) for key in self.shortlist])
         scores = self.objective.returns(known).mean(axis=1)
         self.shortlist = {row.tobytes(): float(score) for row, score in zip(known, scores, strict=True)}
@@ -288,7 +288,7 @@ class Run:
         self._set_best(known[top], float(scores[top]))
 
     def evaluations_to(self, program: NDArray[np.uint8]) -> int:
-        """Evaluations after which a program was first scored, or became the search's answer."""
+        """Return the evaluations after which a program was first scored, or became the search's answer."""
         text = self.domain.text(program)
         known = [entry["evaluations"] for entry in self.history if entry["program"] == text]
         first = self.first_scored.get(program.tobytes())

@@ -1,4 +1,4 @@
-"""What a search found, as a folder: the program, a rollout to look at, how it was found, and with what."""
+"""Save a solution as a folder: program, summary, history of the search, and a film of a rollout."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ PROGRAM_FILE, RESULT_FILE, HISTORY_FILE, ROLLOUT_FILE = (
 
 
 def make_folder(folder: Path) -> None:
-    """Make sure, before a search, that its result can be written."""
+    """Create a folder and check that it is writable, before a search whose result goes there."""
     folder.mkdir(parents=True, exist_ok=True)
     probe = folder / ".writable"
     write_atomically(probe, b"")
@@ -24,9 +24,9 @@ def make_folder(folder: Path) -> None:
 
 
 def save_solution(solution: Solution, folder: Path) -> str | None:
-    """Write the folder; the program first, as all else can be made again from it.
+    """Write the folder; the program first, since everything else can be recomputed from it.
 
-    Returns why there is no film of a rollout, if there is none.
+    Returns the reason if there is no film of a rollout, else None.
     """
     folder.mkdir(parents=True, exist_ok=True)
     program = solution.task.domain.parse(solution.program)
@@ -37,6 +37,6 @@ def save_solution(solution: Solution, folder: Path) -> str | None:
     task, config = solution.task, solution.config
     try:
         task.film(task.compile(program), task.worlds(1, config.seed, config.size), folder / ROLLOUT_FILE)
-    except Exception as error:  # of somebody else's environment; what was found is more than its film
+    except Exception as error:  # a user's environment may raise anything; the solution must not be lost
         return f"no film: {type(error).__name__}: {error}"
     return None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from leaps.embedding.space import Space
 
 Candidates = NDArray[np.uint8]
-"""[n, length] token ids, filled up with `<pad>`"""
+"""[n, length] token ids, padded with `<pad>`"""
 Points = NDArray[np.float32]
 """[n, dimensions] of a program space"""
 Scores = NDArray[np.float64]
@@ -45,23 +45,23 @@ class Search(Protocol):
 
     @property
     def answer(self) -> Answer | None:
-        """The program to return; None: the best of those asked about, chosen on fresh worlds."""
+        """The program to return; None: the best program asked about, chosen on fresh worlds."""
 
     @property
     def finished(self) -> bool:
         """Whether the search has nothing more to ask."""
 
     def ask(self) -> Candidates:
-        """Programs to be scored; ValueError while the scores of others are due."""
+        """Return programs to score; ValueError while the scores of the previous ones are due."""
 
     def tell(self, scores: Scores) -> None:
-        """Learn the scores of the programs asked about; ValueError if no program was."""
+        """Receive the scores of the programs asked about; ValueError if there are none."""
 
     def worlds_changed(self) -> None:
-        """Learn that the same program may have another score from now on."""
+        """React to changed worlds: the same program may have another score from now on."""
 
     def state(self) -> State | None:
-        """All that the rest of the search depends on; None if it cannot be saved."""
+        """Return all that the rest of the search depends on; None if it cannot be saved."""
 
     def restore(self, state: State) -> None: ...
 
@@ -71,12 +71,12 @@ class Turn:
     """Check that `ask` and `tell` alternate, and that each program asked about gets a score."""
 
     where: str = ""
-    """what messages begin with"""
+    """prefix of error messages, such as the user's file"""
     waiting: int | None = None
     """programs whose scores are still due"""
 
     def ask(self) -> None:
-        """Begin an `ask`."""
+        """Start an `ask`."""
         if self.waiting is not None:
             raise ValueError(
                 f"{self.where}ask was called twice in a row; expected tell with the scores of the "
@@ -89,7 +89,7 @@ class Turn:
         return programs
 
     def tell(self, scores: Scores) -> None:
-        """Begin a `tell`."""
+        """Start a `tell`."""
         if self.waiting is None:
             raise ValueError(
                 f"{self.where}tell was called before ask; expected ask, then tell with one score for each "
@@ -105,14 +105,14 @@ class Turn:
 
 @runtime_checkable
 class Rewordable(Protocol):
-    """A search whose programs can be written in other words of the task's language."""
+    """A search whose programs can be translated when the task's language changes."""
 
     @property
     def programs(self) -> Candidates | None:
         """The programs that it continues from, best first; None if there is none."""
 
     def reword(self, change: Reworded) -> None:
-        """Write them in the language that a task has now."""
+        """Translate the programs into the task's present language."""
 
 
 class PointSearch(Protocol):
@@ -132,7 +132,7 @@ contains it. Without it, elites that all earn 0 would have no weight."""
 
 
 class InSpace:
-    """A search among points, as a search among the programs that they decode to."""
+    """Adapter that turns a search among points into a search among the decoded programs."""
 
     incumbent = None
     answer: Answer | None = None

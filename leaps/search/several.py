@@ -1,4 +1,4 @@
-"""Several searches at once, one on each core."""
+"""Run several searches in parallel, one per core."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,12 +11,13 @@ from leaps.search.solve import Listener, Round, Run, Solution, work
 def work_all(
     runs: Sequence[Run], listener: Listener = id, done: Callable[[Solution], object] = id
 ) -> list[Solution]:
-    """Run several searches at once, each on a core of its own; return what they found, in their order.
+    """Run several searches in parallel, each on its own core; return their solutions in the same order.
 
-    Each finds what it would find alone. `done` is told each solution as soon as it is there; the listener is
-    called from several threads. Interrupted, those under way return their best so far, and no other begins.
+    Each search finds what it would find alone. `done` is called with each solution as soon as it is ready;
+    the listener is called from several threads. On KeyboardInterrupt, running searches return their best
+    program so far, and no other search starts.
     """
-    if len(runs) == 1:  # it has all cores to itself
+    if len(runs) == 1:  # a single search uses all cores
         solution = work(runs[0], listener)
         done(solution)
         return [solution]
@@ -39,7 +40,7 @@ def work_all(
     with ThreadPoolExecutor(min(parallel.threads(), len(runs))) as pool:
         try:
             futures = [pool.submit(work_alone, run) for run in runs]
-        except BaseException:  # a search that began before the others were there would have nobody to stop it
+        except BaseException:  # otherwise the searches submitted so far would run with nothing to stop them
             stop.set()
             begin.set()
             raise
@@ -50,7 +51,7 @@ def work_all(
             try:
                 begin.set()
                 while waiting:
-                    # Not for ever: a signal that reaches another thread doesn't wake this one.
+                    # With a timeout: a signal delivered to another thread doesn't wake this one.
                     changed.wait(0.2)
                     changed.clear()
                     for future in [one for one in waiting if one.done()]:
@@ -59,7 +60,7 @@ def work_all(
                         waiting.discard(future)
             except KeyboardInterrupt:
                 stop.set()
-            except Exception as error:  # the others' solutions are not to be lost with it
+            except Exception as error:  # keep the solutions of the other searches
                 waiting.discard(future)
                 failure = failure or error
                 stop.set()

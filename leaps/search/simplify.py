@@ -1,7 +1,7 @@
-"""Shorten a program that a search found, without making it worse: much of what it holds does nothing.
+"""Shorten a program without making it worse: the programs that searches find have many idle statements.
 
-A walk among neighbours that are no longer and no worse, on many worlds. What is shorter is easier to read,
-and holds more often in worlds of another size.
+The algorithm is a walk among neighbours that are no longer and no worse, on many worlds. Shorter programs are
+easier to read, and generalize more often to worlds of other sizes.
 """
 
 import numpy as np
@@ -21,15 +21,15 @@ MOVES = {
 }
 BATCH = 64
 PATIENCE = 40
-"""batches without a simpler program that end the walk"""
+"""batches without a simpler program, after which the walk ends"""
 
 
 REPEAT_COST = 4
-"""tokens that a REPEAT counts as on top of its own: its number fits one size of world, where a WHILE looks"""
+"""extra cost of a REPEAT in tokens: its count fits one size of world, whereas a WHILE tests a condition"""
 
 
 def costs(programs: NDArray[np.uint8], language: Language) -> NDArray[np.int64]:
-    """[n] how much there is to read: tokens, and some more for each REPEAT."""
+    """Compute the costs [n] of programs: their tokens, plus REPEAT_COST for each REPEAT."""
     repeats = (programs == language.ids["REPEAT"]).sum(axis=1)
     return np.asarray((programs != language.pad).sum(axis=1) + REPEAT_COST * repeats)
 

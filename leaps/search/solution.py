@@ -15,7 +15,7 @@ from leaps.search.objective import perfect
 from leaps.search.run import SHORTLIST, Run
 
 UNSEEN_ELSEWHERE = 100
-"""worlds of each other size on which a program is judged in the end"""
+"""held-out worlds of each other size on which the final program is judged"""
 
 
 @dataclass(frozen=True)
@@ -26,41 +26,41 @@ class Solution:
     task: Task = field(repr=False)
     program: str
     search_return: float
-    """on the search's own worlds"""
+    """mean return on the search's own worlds"""
     unseen_return: float
-    """over all initial states where the task lists them, else on UNSEEN fresh worlds"""
+    """mean return over all initial states where the task lists them, else on UNSEEN fresh worlds"""
     found: str
-    """the program as it was found, before it was simplified"""
+    """the program before simplification"""
     evaluations: int
-    """everything that was run: candidates, checks, the final choice, simplification (see `Objective`)"""
+    """all evaluations: candidates, checks, the final choice, simplification (see `Objective`)"""
     budget_spent: int
     """evaluations of the search with its checks, which the budget limits"""
     rollouts: int
     seconds: float
-    """of all that; only the final judgement is not included"""
+    """wall-clock time of all that, without the final judgement"""
     evaluations_to_found: int
-    """until the search came to the program that it found"""
+    """evaluations until the search first scored the program it found"""
     worlds: int
-    """that programs were tried on in the end"""
+    """number of worlds that programs were scored on at the end"""
     interrupted: bool
     history: list[dict[str, Any]] = field(repr=False)
     """whenever the best program changed: round, evaluations, rollouts, score, worlds, program"""
     elsewhere: dict[str, float] = field(default_factory=dict)
-    """by size: likewise, or on UNSEEN_ELSEWHERE fresh worlds, of each other size that it was to hold at"""
+    """return at each other size in `also`, exact or on UNSEEN_ELSEWHERE fresh worlds"""
     judged: tuple[ExpectedReturn, ...] = ()
-    """what these returns are over: at the search's own size first, then at each other"""
+    """the expected returns with their sample sizes: the search's own size first, then each other size"""
 
     @property
     def solved(self) -> bool:
-        """Whether the program is perfect in all worlds that it was judged in, be they all or draws."""
-        # Where an episode may be worth more than the best return, that is a mean.
+        """Whether the program is perfect in every world that it was judged in."""
+        # Where a single episode can exceed `best`, `best` is a mean, and single episodes may fall below it.
         counts = self.task.highest <= self.task.best
         lowest = [judged.lowest for judged in self.judged] if counts else []
         return min([self.unseen_return, *self.elsewhere.values(), *lowest]) >= perfect(self.task)
 
     @property
     def privileged(self) -> list[str]:
-        """The perceptions of the program that need more than a policy observes."""
+        """The program's perceptions that need more than a policy observes."""
         domain = self.task.domain
         return domain.privileged_in(domain.parse(self.program))
 
@@ -128,9 +128,9 @@ def conclude(run: Run, interrupted: bool = False) -> Solution:
 def judge(
     program: Program | NDArray[np.uint8], task: Task, config: SolveConfig
 ) -> tuple[ExpectedReturn, ...]:
-    """Compute a program's expected return at the search's own size, then at each other in `also`.
+    """Compute a program's expected return at the search's own size, then at each size in `also`.
 
-    Exactly where the task lists its initial states, else on fresh worlds that no search sees.
+    The return is exact where the task lists its initial states, else a mean over held-out worlds.
     """
     asked = [(config.size, UNSEEN), *((size, UNSEEN_ELSEWHERE) for size in config.also)]
     seed = UNSEEN_SEEDS + config.seed
@@ -141,5 +141,5 @@ def judge(
 
 
 def returns_by_size(config: SolveConfig, judged: tuple[ExpectedReturn, ...]) -> dict[str, float]:
-    """The mean return at each other size."""
+    """Return the mean return at each size in `also`."""
     return {size_text(size): one.mean for size, one in zip(config.also, judged[1:], strict=True)}

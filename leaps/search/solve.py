@@ -1,6 +1,6 @@
-"""From a task to a program: run a search until it has found one that holds.
+"""Run a search for a task and return its solution.
 
-The parts of a search are imported from here: its configuration, its run, and what it found.
+Import the parts of a search from here: SolveConfig, Run and Solution.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ __all__ = ["Listener", "Round", "Run", "Solution", "SolveConfig", "conclude", "s
 
 
 def work(run: Run, listener: Listener = id) -> Solution:
-    """Run a search to its end. Interrupted (KeyboardInterrupt), it returns the best so far."""
+    """Run a search to its end. On KeyboardInterrupt, return the best program so far."""
     interrupted = False
     try:
         try:
@@ -26,7 +26,7 @@ def work(run: Run, listener: Listener = id) -> Solution:
                 raise
             interrupted = True
         return conclude(run, interrupted)
-    except ValueError as error:  # a task's value that is no number, say
+    except ValueError as error:  # for example, a reward of NaN
         if run.best is None:
             raise
         raise ValueError(f"{error}. The best program before that: {run.domain.text(run.best[1])}") from None
@@ -39,16 +39,16 @@ def solve(
     listener: Listener = id,
     **settings: Any,
 ) -> Solution:
-    """Find a program for a task: its name, a task of your own, or a whole configuration.
+    """Find a program for a task, given by name, as a `Task`, or as a complete configuration.
 
     >>> solve("stair-climber").solved
     True
 
-    settings: those of SolveConfig.
+    settings: fields of SolveConfig.
     """
     if isinstance(task, SolveConfig):
         if settings or (method, seed) != ("ladder", 0):
-            raise ValueError("a configuration says all: expected no other settings beside it")
+            raise ValueError("expected no settings besides the SolveConfig, which contains them all")
         return work(Run(task), listener)
     if isinstance(task, str):
         return work(Run(SolveConfig(task, method, seed, **settings)), listener)

@@ -1,7 +1,7 @@
-"""Put programs on trial: in worlds that the search hasn't seen, and that the final judgement won't use.
+"""Verify programs on fresh worlds, which neither the search nor the final judgement uses.
 
-A program that is perfect on the few worlds of its search may fail on others, and one that is a little better
-than another may be lucky.
+A program that is perfect on the few worlds of its search may fail on others. A small advantage over another
+program may be luck.
 """
 
 from collections.abc import Sequence
@@ -19,27 +19,27 @@ Tokens = NDArray[np.uint8]
 """[length] a program"""
 
 CHECKED_ELSEWHERE = 100
-"""fresh worlds of each other size on which a good program is checked, at most: large worlds take long"""
+"""maximum number of fresh worlds of each other size in one check: large worlds take long"""
 CHECKS = 10
-"""as often that must hold before it is believed to be perfect: one that fails once in a thousand worlds
-gets through a single check too often"""
+"""checks that a program must pass to count as perfect: one that fails once in 1,000 worlds passes a single
+check too often"""
 ADDED = 16
-"""worlds that broke it and are kept, at most, each time"""
+"""maximum number of counterexamples kept from one failed check"""
 SIMPLIFYING = 3
 """attempts to simplify a program, each on more worlds"""
 SIMPLIFIED_ON = 100
-"""fresh worlds of the search's own size that a simpler program must be as good on, besides those of the
-search"""
+"""fresh worlds of the search's own size on which a simpler program must be as good, in addition to those of
+the search"""
 
 
 class Trial:
-    """Worlds of a task that nobody has seen yet, each of which is used once."""
+    """A supply of fresh worlds, each used once, and the checks that use them."""
 
     def __init__(self, task: Task, seed: int, sizes: Sequence[Size]) -> None:
         self.task, self.seed, self.sizes = task, seed, sizes
-        """sizes: that of the search first, and all others that a program has to hold at"""
+        """sizes: the search's own first, then all others at which a program has to succeed"""
         self.drawn = 0
-        """worlds so far"""
+        """worlds drawn so far"""
 
     def fresh(self, count: int, size: Size | None = None) -> Any:
         first = self.drawn
@@ -47,7 +47,7 @@ class Trial:
         return self.task.worlds(count, self.seed, self.sizes[0] if size is None else size, first=first)
 
     def _many(self, size: Size, times: int = 1) -> Episodes:
-        """As many fresh worlds as are worth a check, or several."""
+        """Draw fresh worlds for one check, or for `times` checks."""
         count = self.task.checked
         if size != self.sizes[0]:
             count = min(count, CHECKED_ELSEWHERE)
@@ -56,7 +56,10 @@ class Trial:
     def check(
         self, program: Tokens, size: Size, objective: Objective
     ) -> tuple[Episodes, NDArray[np.float64]]:
-        """Draw fresh worlds until the program fails on some: the last of them, and what it earns there."""
+        """Check a program on up to CHECKS batches of fresh worlds, until it fails on one.
+
+        Return the last batch, and the program's returns on it.
+        """
         for _ in range(CHECKS):
             worlds = self._many(size)
             returns = objective.returns(program[None], worlds)[0]
@@ -65,14 +68,14 @@ class Trial:
         return worlds, returns
 
     def best_of(self, programs: NDArray[np.uint8], objective: Objective) -> Tokens:
-        """Choose among programs [n, length]; the first of equals."""
+        """Return the best of programs [n, length] on fresh worlds; of equals, the first."""
         means = [objective.returns(programs, self._many(size)).mean(axis=1) for size in self.sizes]
         chosen: Tokens = programs[int(np.mean(means, axis=0).argmax())]
         return chosen
 
     def is_better(self, program: Tokens, other: Tokens, objective: Objective) -> bool:
-        """Compare two programs on many worlds; what may be luck is not better."""
-        gain = variance = 0.0  # sums over the sizes, which count alike
+        """Whether a program is better than another on fresh worlds, by more than three standard errors."""
+        gain = variance = 0.0  # sums over the sizes, which have equal weight
         for size in self.sizes:
             worlds = self._many(size, CHECKS)
             gains = objective.returns(program[None], worlds)[0] - objective.returns(other[None], worlds)[0]
@@ -81,9 +84,7 @@ class Trial:
         return bool(gain > 3 * np.sqrt(variance))
 
     def simplified(self, program: Tokens, objective: Objective, origin: Tokens | None, seed: int) -> Tokens:
-        """Shorten a program, or take back edits of its origin, and believe that it is as good only if many
-        fresh worlds agree.
-        """
+        """Shorten a program, or take back edits of its origin; verify the result on fresh worlds."""
         more = objective.worlds.join([objective.worlds, self.fresh(SIMPLIFIED_ON)])
         walked = Objective(self.task, more, objective.elsewhere)
         try:
@@ -111,5 +112,5 @@ class Trial:
 
 
 def worst(worlds: Episodes, returns: NDArray[np.float64]) -> Episodes:
-    """The worlds in which least was earned, ADDED at most; in their order, where equal."""
+    """Return the worlds with the lowest returns, ADDED at most; equal ones keep their order."""
     return worlds.take(np.argsort(returns, kind="stable")[:ADDED])

@@ -1,8 +1,8 @@
-"""Search methods that users write themselves: `--method path/to/file.py:NAME`, on the ask/tell protocol.
+"""User-defined search methods on the ask/tell protocol: `--method path/to/file.py:NAME`.
 
-NAME is a class, or a function, that takes a `Setting` and returns an object with `ask` and `tell`; or a
-`Method`, which also sets on how many worlds programs are scored, and so on. Everything else of the `Search`
-protocol is optional.
+NAME is a class or function that takes a `Setting` and returns an object with `ask` and `tell`. It can also be
+a `Method`, which has further settings, such as the number of worlds. The rest of the `Search` protocol is
+optional.
 """
 
 import inspect
@@ -21,7 +21,7 @@ from leaps.search.search import Answer, Candidates, Scores, State, Turn
 
 _NEEDED = ("ask", "tell")
 _SHOWN = 80
-"""characters of a wrong value that a message quotes"""
+"""maximum characters of a wrong value in an error message"""
 
 
 class UserSearch:
@@ -32,7 +32,7 @@ class UserSearch:
     ) -> None:
         """made_by: the class or function that made the search, whose line is reported if no other is known.
 
-        max_length: tokens of the longest program that it may ask about.
+        max_length: maximum length of a program in tokens.
         """
         self.search, self.file, self.max_length, self.made_by = search, _full(file), max_length, made_by
         self.domain = domain
@@ -76,14 +76,14 @@ class UserSearch:
 
     def tell(self, scores: Scores) -> None:
         self.turn.tell(scores)
-        self._call("tell", scores.copy())  # the caller still needs its own
+        self._call("tell", scores.copy())  # a copy: the user's code may change it
 
     def worlds_changed(self) -> None:
         if hasattr(self.search, "worlds_changed"):
             self._call("worlds_changed")
 
     def state(self) -> State | None:
-        """None: the search cannot be saved, and starts again if it was interrupted."""
+        """Return the search's state; None if it cannot be saved, and restarts after an interruption."""
         if not hasattr(self.search, "state"):
             return None
         found = self._call("state")
@@ -100,7 +100,7 @@ class UserSearch:
         self.turn = Turn(f"{self.file}: ")
 
     def _get(self, name: str) -> Any:
-        """An attribute or property; a method of that name is called. None if there is none."""
+        """Return an attribute or property, or the result of a method; None if there is none of that name."""
         try:
             try:
                 found = getattr(self.search, name)
@@ -125,7 +125,7 @@ class UserSearch:
             self._failed(error, name)
 
     def _tokens(self, found: Any, name: str) -> Candidates:
-        """[n, max_length] programs, which came as texts or as token ids."""
+        """Convert programs, given as texts or token ids, to token ids [n, max_length]."""
         if isinstance(found, list | tuple) and found and all(isinstance(item, str) for item in found):
             found = self.domain.language.batch([self._read(text, name) for text in found])
         if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype != np.uint8 or len(found) == 0:
@@ -146,7 +146,7 @@ class UserSearch:
         return self._padded(found)
 
     def _padded(self, found: Candidates) -> Candidates:
-        """A copy in rows of the same length throughout a search, whatever length they came in."""
+        """Copy programs into rows of `max_length`, the same length throughout a search."""
         out = np.full((len(found), self.max_length), self.domain.language.pad, np.uint8)
         out[:, : found.shape[1]] = found[:, : self.max_length]
         return out
@@ -171,13 +171,13 @@ class UserSearch:
         raise ValueError(f"{self._location(name)}: {message}")
 
     def _failed(self, error: BaseException, name: str) -> NoReturn:
-        """Report an exception of the user's code: at the line that raised it, or that of the method."""
+        """Report an exception of the user's code, at the line that raised it or the line of the method."""
         if lines_of(error, self.file):
             raise ValueError(pointed_at(error, self.file)) from error
         raise ValueError(f"{self._location(name)}: {type(error).__name__}: {error}") from error
 
     def _location(self, name: str | None) -> str:
-        """The user's file with the line of a method, of the class, or of what made the search."""
+        """Return the user's file with the line of a method, the class, or the builder of the search."""
         method = inspect.getattr_static(type(self.search), name, None) if name else None
         if line := _line_of(method, self.file):
             return f"{self.file}, line {line}, in {name}"
@@ -195,19 +195,19 @@ def _short(value: Any) -> str:
 
 
 def _line_of(thing: Any, file: str) -> int | None:
-    """The line of a file on which a class or function begins; None if it is not from that file."""
+    """Return the first line of a class or function in a file; None if it is not from that file."""
     thing = thing.fget if isinstance(thing, property) else thing
     try:
         thing = inspect.unwrap(thing)
         if inspect.getsourcefile(thing) != file:
             return None
         return inspect.getsourcelines(thing)[1]
-    except (OSError, TypeError):  # neither a class nor a function, or one without a source
+    except (OSError, TypeError):  # not a class or function, or its source is not available
         return None
 
 
 def builder_in(file: str, name: str) -> Any:
-    """The callable, or the `Method`, of that name in a user's file."""
+    """Return the callable, or the `Method`, of that name in a user's file."""
     if not Path(file).is_file():
         raise ValueError(f"there is no file {file!r} to take the method {name!r} from")
     module = import_file(file)
@@ -229,7 +229,7 @@ def _candidates(module: ModuleType) -> list[str]:
 
 
 def checked(build: Callable[[Any], Any], file: str) -> Callable[[Any], UserSearch]:
-    """Wrap what builds a user's search."""
+    """Wrap the builder of a user's search, so that the search is checked at every call."""
     full = _full(file)
 
     def wrapped(setting: Any) -> UserSearch:

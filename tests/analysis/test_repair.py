@@ -1,4 +1,4 @@
-"""A program is made better with a few edits, never worse, and is still that program afterwards."""
+"""Repair: better with a few edits, never worse."""
 
 import json
 from collections.abc import Callable
@@ -48,7 +48,7 @@ def unseen_returns(program: str, found: Repair) -> NDArray[np.float64]:
 
 
 def expected_return(program: str, found: Repair) -> float:
-    """The reported return, computed again from the program's text."""
+    """Recompute the reported return from the program's text."""
     config = found.solution.config
     seed = UNSEEN_SEEDS + config.seed
     task = found.solution.task
@@ -81,7 +81,7 @@ def test_a_program_that_one_edit_makes_perfect_gets_that_edit(task: str, broken:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_more_edits_than_it_takes_are_not_made(seed: int) -> None:
+def test_no_unnecessary_edits_are_made(seed: int) -> None:
     found = repair(NEGATED, "top-off", edits=4, seed=seed, budget=5000)
     assert found.solution.solved
     assert found.edits == 1
@@ -89,20 +89,20 @@ def test_more_edits_than_it_takes_are_not_made(seed: int) -> None:
 
 @pytest.mark.parametrize(("task", "program"), [("maze", MAZE), ("top-off", TOP_OFF)])
 @pytest.mark.parametrize("edits", [1, 4])
-def test_a_perfect_program_comes_back_unchanged(task: str, program: str, edits: int) -> None:
+def test_a_perfect_program_is_returned_unchanged(task: str, program: str, edits: int) -> None:
     found = repair(program, task, edits)
     assert (found.program, found.original, found.edits) == (program, program, 0)
     assert found.original_return == found.solution.unseen_return == 1.0
 
 
-def test_what_needs_several_edits_gets_them() -> None:
+def test_several_edits_are_made_where_needed() -> None:
     broken = "DEF run m( WHILE c( noMarkersPresent c) w( putMarker w) m)"
     found = repair(broken, "maze", edits=2)
     assert found.solution.solved
     assert found.edits == 2
 
 
-def test_the_package_itself_repairs_too() -> None:
+def test_leaps_repair_is_exported_by_the_package() -> None:
     found = leaps.repair(NEGATED, "top-off", 1, budget=5000)
     assert (found.solution.solved, found.edits) == (True, 1)
 
@@ -112,7 +112,7 @@ def test_the_package_itself_repairs_too() -> None:
 
 @pytest.mark.parametrize("task", ["harvester", "seeder", "one-stroke"])
 @pytest.mark.parametrize("edits", [1, 3])
-def test_all_that_is_tried_and_found_is_within_the_edits(task: str, edits: int) -> None:
+def test_all_candidates_and_the_result_are_within_the_edits(task: str, edits: int) -> None:
     origin = START[task]
     tried: set[bytes] = set()
 
@@ -128,10 +128,10 @@ def test_all_that_is_tried_and_found_is_within_the_edits(task: str, edits: int) 
     assert found.edits == distance(found.original, found.program)
 
 
-# One world tells little: what is best there is often worse elsewhere.
+# One world is not enough: the best program there is often worse in others.
 @pytest.mark.parametrize("worlds", [1, None])
 @pytest.mark.parametrize("task", ["top-off", "seeder", "one-stroke"])
-def test_what_is_found_is_never_worse_on_worlds_never_seen(task: str, worlds: int | None) -> None:
+def test_the_result_is_never_worse_on_held_out_worlds(task: str, worlds: int | None) -> None:
     for seed in range(2):
         found = repair(START[task], task, 2, seed=seed, budget=300, worlds=worlds)
         assert found.solution.unseen_return == expected_return(found.program, found)
@@ -141,7 +141,7 @@ def test_what_is_found_is_never_worse_on_worlds_never_seen(task: str, worlds: in
         assert gains.mean() >= -3 * gains.std() / np.sqrt(UNSEEN)
 
 
-def test_it_mostly_gets_better() -> None:
+def test_most_programs_improve() -> None:
     better = [
         found.solution.unseen_return > found.original_return
         for task in ("harvester", "seeder", "door-key")
@@ -174,7 +174,7 @@ def sample_room(stream: Stream, world: World) -> None:  # noqa: ARG001
 
 
 def eastwards(world: World, start: World) -> float:  # noqa: ARG001
-    """How far to the right of the room Karel has come."""
+    """Karel's column as a fraction of the room's width."""
     return float(world.pose[1] - 1) / float(world.ground.shape[1] - 3)
 
 
@@ -193,8 +193,8 @@ def test_a_task_is_given_by_its_name_or_as_it_is() -> None:
     assert one.original_return == other.original_return
 
 
-def test_a_task_of_ones_own_is_what_a_program_is_repaired_for() -> None:
-    """One that no name stands for: where a program should be at the end, not what it should do there."""
+def test_a_program_is_repaired_for_a_user_defined_task() -> None:
+    """The task is not registered; its value depends on Karel's final position only."""
     task = KarelTask("far", "walk to the right", (5, 9), (5, 9), sample_room, eastwards)
     found = repair("DEF run m( move turnLeft move m)", task, 1, budget=5000)
     assert (found.solution.config.task, found.solution.task) == ("far", task)
@@ -209,7 +209,7 @@ def test_another_size_of_world_is_repaired_for_and_judged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"task": "luck"}, "unknown task 'luck'; expected one of stair-climber"),
         ({"edits": 0}, "edits must be at least 1, found 0"),
@@ -222,25 +222,25 @@ def test_another_size_of_world_is_repaired_for_and_judged() -> None:
         ({"program": ""}, "the text is empty, expected DEF"),
     ],
 )
-def test_what_is_wrong_is_said(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_wrong_settings_raise(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         repair(**{"program": MAZE, "task": "maze", **settings})
 
 
-def test_a_configuration_is_refused_before_a_search_begins() -> None:
-    for settings, said in (
+def test_an_invalid_configuration_raises_before_the_search() -> None:
+    for settings, message in (
         ({"edits": 0}, "edits must be at least 1, found 0"),
         ({"method": "leaps+"}, "leaps\\+ can't stay close to a program; expected ladder"),
         ({"origin": "DEF run m( move"}, "token 4: the program ends here"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             Run(SolveConfig(**{"task": "maze", "origin": MAZE, **settings}))  # type: ignore[arg-type]
 
 
-# What is told
+# Summaries
 
 
-def test_a_repair_sums_itself_up() -> None:
+def test_the_summary_of_a_repair_is_complete() -> None:
     found = repair(NEGATED, "top-off", 2, seed=3, budget=5000)
     summary = found.summary()
     more = {"original", "original_return", "original_elsewhere", "edits"}
@@ -266,18 +266,18 @@ def test_a_solution_with_an_origin_is_compared_with_it() -> None:
     assert found.original_return == expected_return(NEGATED, found)
 
 
-# The same again
+# Reproducibility
 
 
-def test_the_same_seed_is_the_same_repair() -> None:
+def test_the_same_seed_gives_the_same_repair() -> None:
     one, same, other = (repair(SNAKE, "snake", 2, seed=seed, budget=200) for seed in (3, 3, 4))
     assert_same(one.solution, same.solution)
     assert (one.original_return, one.edits) == (same.original_return, same.edits)
     assert one.solution.history != other.solution.history
 
 
-def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
-    """Repair for some rounds, keep the state, and begin anew."""
+def interrupted(config: SolveConfig, rounds: int, folder: Path) -> Run:
+    """Repair for some rounds, save the state, and return a new run."""
     run = Run(config)
     for _ in range(rounds):
         run.step()
@@ -287,21 +287,19 @@ def put_aside(config: SolveConfig, rounds: int, folder: Path) -> Run:
 
 @pytest.mark.parametrize("rounds", [1, 60])
 @pytest.mark.parametrize("task", ["door-key", "seeder"])
-def test_a_repair_that_was_put_aside_finds_what_it_would_have_found(
-    task: str, rounds: int, tmp_path: Path
-) -> None:
+def test_a_resumed_repair_finds_the_same_program(task: str, rounds: int, tmp_path: Path) -> None:
     origin = " ".join(to_indented(START[task]).split())
     config = SolveConfig(task, seed=1, budget=1500, origin=origin, edits=2, worlds=20)
-    again = put_aside(config, rounds, tmp_path)
+    again = interrupted(config, rounds, tmp_path)
     assert Checkpoints(again, tmp_path).resume()
     assert again.objective.evaluations > 0
     assert_same(work(again), work(Run(config)))
 
 
 @pytest.mark.parametrize("other", [{"origin": MAZE}, {"origin": None}, {"edits": 3}])
-def test_another_repair_does_not_go_on_from_it(other: dict[str, Any], tmp_path: Path) -> None:
+def test_another_repair_does_not_resume_the_checkpoint(other: dict[str, Any], tmp_path: Path) -> None:
     config = SolveConfig("snake", origin=SNAKE, edits=2)
-    put_aside(config, 2, tmp_path)
+    interrupted(config, 2, tmp_path)
     assert not Checkpoints(Run(replace(config, **other)), tmp_path).resume()
 
 
@@ -325,7 +323,7 @@ def test_an_interrupted_repair_returns_the_best_so_far() -> None:
     assert found.solution.unseen_return > found.original_return
 
 
-def test_an_interruption_while_edits_are_taken_back_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_while_edits_are_taken_back_loses_no_program(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = repair(NEGATED, "top-off", 3, budget=5000)
 
     def interrupted(*_: object) -> None:

@@ -103,7 +103,7 @@ def test_a_share_of_the_configurations_can_be_asked_for(tmp_path: Path) -> None:
         (
             "from leaps.karel.tasks import KarelTask\nKarelTask('', '', (8, 8), (8, 8), id, id)\n",
             "A",
-            "mine.py, line 2: ValueError: a task's name is not empty",
+            "mine.py, line 2: ValueError: a task's name must not be empty",
         ),
     ],
 )

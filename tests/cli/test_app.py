@@ -99,4 +99,4 @@ def test_what_is_wrong_with_a_tasks_function_is_shown_where_it_is(tmp_path: Path
 def test_a_seed_that_is_too_large_is_refused() -> None:
     done = leaps("run", "-e", WALK, "--task", "maze", "--seed", "99999999999999999999")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: a seed is 0 or more and below 2^63, found 99999999999999999999\n"
+    assert done.stderr == "error: seed must be from 0 to 2^63 - 1, found 99999999999999999999\n"

@@ -1,4 +1,4 @@
-"""A task in a domain of its author's: a robot in a corridor with dirt."""
+"""A task in a user-defined domain: a robot in a corridor with dirt."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The commands and the studio take a task of compiled functions by its file."""
+"""The commands and the studio load a compiled task from its file."""
 
 import io
 import json

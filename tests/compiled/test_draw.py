@@ -1,4 +1,4 @@
-"""Worlds without drawings of their own are rows of digits."""
+"""The default drawing of worlds: rows of digits."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def test_planes_stand_side_by_side_above_the_numbers() -> None:
     assert to_text(World(cells, np.array([4, -1]))) == f"1b#  {EMPTY * 3}\n{EMPTY * 3}  ..9\n4 -1"
 
 
-def test_a_picture_has_ink_where_the_text_has_a_character() -> None:
+def test_a_picture_shows_the_characters_of_the_text() -> None:
     image = np.asarray(to_image("a \n b"))
     height, width = image.shape[0] // 2, image.shape[1] // 2
     inked = [

@@ -1,4 +1,4 @@
-"""Everything that an engine makes from a domain's rules agrees with plain Python."""
+"""The compiled engine agrees with plain Python."""
 
 from types import SimpleNamespace
 
@@ -42,7 +42,7 @@ def test_executor_and_interpreter_agree_on_random_programs() -> None:
     assert outcomes == set(Outcome)
 
 
-def test_actions_done_again_lead_to_the_same_states() -> None:
+def test_replayed_actions_lead_to_the_same_states() -> None:
     rollouts = ENGINE.run(COMPILED, WORLDS, 20, HOOKS, want_actions=True, want_final=True)
     assert rollouts.actions is not None
     for row in range(40):
@@ -53,7 +53,7 @@ def test_actions_done_again_lead_to_the_same_states() -> None:
             assert np.array_equal(last.numbers, final.numbers)
 
 
-def test_worlds_that_step_together_earn_what_a_rollout_returns() -> None:
+def test_rewards_of_vectorized_worlds_sum_to_the_return() -> None:
     rollouts = ENGINE.run(COMPILED, WORLDS, 30, HOOKS, want_actions=True)
     assert rollouts.actions is not None
     assert rollouts.returns is not None
@@ -76,7 +76,7 @@ def test_worlds_that_step_together_earn_what_a_rollout_returns() -> None:
         assert np.allclose(earned[acted], rollouts.returns[row][acted])
 
 
-def test_a_program_that_is_given_up_is_run_no_further() -> None:
+def test_a_rejected_program_is_run_no_further() -> None:
     needed = np.cumsum(np.full(WORLDS.count, 0.5))
     whole = ENGINE.run(COMPILED, WORLDS, HORIZON, HOOKS)
     raced = ENGINE.run(COMPILED, WORLDS, HORIZON, HOOKS, needed=needed)
@@ -90,24 +90,24 @@ def test_a_program_that_is_given_up_is_run_no_further() -> None:
         assert np.array_equal(raced.returns[row, :tried], whole.returns[row, :tried])
 
 
-def test_worlds_may_be_each_programs_own() -> None:
+def test_each_program_may_have_its_own_worlds() -> None:
     own = corridors(600, seed=3)
     rollouts = ENGINE.run(COMPILED, own, 40, HOOKS, own_worlds=True)
     assert rollouts.steps.shape == (300, 2)
     for row in (0, 17, 299):
         alone = ENGINE.run(COMPILED.take(np.array([row])), own.take(slice(2 * row, 2 * row + 2)), 40, HOOKS)
         assert np.array_equal(alone.steps[0], rollouts.steps[row])
-    with pytest.raises(ValueError, match="6 worlds can't be shared out evenly among 300 programs"):
+    with pytest.raises(ValueError, match="6 worlds can't be divided evenly among 300 programs"):
         ENGINE.run(COMPILED, WORLDS, 40, HOOKS, own_worlds=True)
 
 
 @pytest.mark.parametrize("horizon", [-1, LONGEST + 1])
-def test_a_horizon_out_of_range_is_refused(horizon: int) -> None:
-    with pytest.raises(ValueError, match="a horizon is 0 to"):
+def test_a_horizon_out_of_range_raises(horizon: int) -> None:
+    with pytest.raises(ValueError, match="horizon must be from 0 to"):
         ENGINE.run(COMPILED, WORLDS, horizon, HOOKS)
 
 
-def test_rules_that_are_missing_are_named() -> None:
+def test_missing_rules_are_named() -> None:
     rules = vars(plain_rules(jit(perceive), jit(act)))
     assert set(NAMES) == set(rules)
     del rules["perceive"], rules["act"]

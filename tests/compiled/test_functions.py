@@ -1,4 +1,4 @@
-"""Errors of users' functions come through: as they are, or as a number that stands for them."""
+"""Exceptions in users' functions are raised, or returned as special values."""
 
 import numpy as np
 import pytest
@@ -20,12 +20,12 @@ def worth(world: World, start: World) -> bool:
     return bool(world.cells[0, 0, world.numbers[0]] > start.cells[0, 0, 0])
 
 
-def test_a_reaction_that_fails_returns_a_number_for_that() -> None:
+def test_a_failing_reaction_returns_failed() -> None:
     guarded = guarded_reaction(looks)
     assert [guarded(world(number), 1) for number in (0, 9)] == [1, FAILED]
 
 
-def test_a_value_that_fails_is_not_a_number() -> None:
+def test_a_failing_value_returns_nan() -> None:
     guarded = guarded_value(worth)
     assert guarded(world(1), world(0)) == 0.0
     assert np.isnan(guarded(world(9), world(0)))

@@ -1,4 +1,4 @@
-"""The senses that a program asks about are picked out of all that is perceived."""
+"""The senses that a program uses are selected from all perceptions."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from leaps.compiled.kernels import code_of
 from leaps.dsl.compiler import NO_SENSE
 
 
-def test_bits_are_picked_in_the_order_that_the_program_has_them() -> None:
+def test_bits_are_selected_in_the_programs_order() -> None:
     senses = np.array([[3, 0, 63, NO_SENSE], [1, NO_SENSE, NO_SENSE, NO_SENSE]], np.uint8)
     assert code_of(np.uint64(0b1001), senses, 0) == 0b011
     assert code_of(np.uint64(1 << 63), senses, 0) == 0b100

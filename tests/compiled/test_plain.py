@@ -15,7 +15,7 @@ def test_worlds_are_taken_and_joined() -> None:
     assert worlds.room(3).cells.shape == (3, 1, 1, 7)
 
 
-def test_a_copied_world_is_the_same_until_it_is_changed() -> None:
+def test_a_copied_world_is_equal_until_it_is_changed() -> None:
     worlds, room = corridors(3, seed=0), corridors(3, seed=0).room(1)
     copy_world(worlds, 2, room, 0, layout_of(worlds))
     third = worlds.take(np.array([2]))

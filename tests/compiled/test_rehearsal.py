@@ -1,4 +1,4 @@
-"""A user's task is tried out before it is run, and a run that fails is traced back to the user's line."""
+"""Rehearsal: a user's task is tested before it is run, and errors are traced to the user's line."""
 
 from dataclasses import replace
 
@@ -32,7 +32,7 @@ def test_a_task_is_rehearsed_before_its_first_run() -> None:
         run(broken, STILL)
 
 
-def test_random_numbers_in_an_action_are_noticed() -> None:
+def test_random_numbers_in_an_action_are_detected() -> None:
     def act(world: World, _action: int) -> int:
         world.numbers[PLACE] = np.random.randint(0, 7)
         return CLEANED
@@ -101,7 +101,7 @@ ASKING = LONG.replace("turn", "IF c( dirt c) i( suck i) turn")
 def test_an_index_out_of_range_in_a_late_state_is_traced_back(
     function: str, task: CompiledTask, program: str
 ) -> None:
-    """No rehearsal gets there: the executor's bounds checks notice it, and the rollout is played again."""
+    """A rehearsal does not reach this state: the executor's bounds checks detect the error."""
     task = replace(task, is_over=None)
     run(task, STILL)
     line = getattr(task, function).__code__.co_firstlineno
@@ -118,6 +118,6 @@ def test_a_value_that_is_infinite_in_a_late_state_is_traced_back() -> None:
         run(task, exactly + "turn turn turn turn m)")
 
 
-def test_a_sound_task_is_rehearsed_once_and_runs() -> None:
+def test_a_valid_task_is_rehearsed_once_and_runs() -> None:
     assert TASK.rehearsed
     assert replace(TASK, act=act, value=value).rehearsed

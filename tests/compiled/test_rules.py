@@ -1,4 +1,4 @@
-"""What a domain has to provide is documented, and nothing is provided that no loop asks for."""
+"""All rules of a domain are documented and used."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""A world that is acted in by plain Python reports what a user's function does wrong, and where."""
+"""Scenes in plain Python report errors of users' functions with their line."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -39,7 +39,7 @@ def test_a_reaction_or_the_world_ends_the_rollout() -> None:
     assert CompiledScene(replace(TASK, react=None), world("#..", place=1, work=2)).act(SUCK) is None
 
 
-def test_a_scene_is_shown_as_the_task_draws_it() -> None:
+def test_a_scene_is_drawn_by_the_task() -> None:
     assert str(CompiledScene(TASK, world()).text()) == ".1.\n0 1 0"
     drawn = replace(TASK, draw=lambda world: f"at {world.numbers[PLACE]}")
     assert str(CompiledScene(drawn, world()).text()) == "at 0"
@@ -94,7 +94,7 @@ def test_a_wrong_action_is_named_with_its_line(act: Callable[[World, int], int],
         (64, "found 64"),
     ],
 )
-def test_perceptions_of_the_wrong_kind_are_refused(seen: Any, message: str) -> None:
+def test_perceptions_of_a_wrong_type_raise(seen: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"sweep: perceive .*{message}"):
         CompiledScene(replace(TASK, perceive=lambda _: seen), world()).look(0)
 
@@ -109,6 +109,6 @@ def test_perceptions_of_the_wrong_kind_are_refused(seen: Any, message: str) -> N
         (lambda world, _: float(world.cells.fill(0) is None), "it changed the world"),
     ],
 )
-def test_a_value_that_can_not_be_is_refused(worth: Any, message: str) -> None:
+def test_an_impossible_value_raises(worth: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"sweep: value .*{message}"):
         CompiledScene(replace(TASK, value=worth), world()).worth()

@@ -1,4 +1,4 @@
-"""Initial states have one shape, and hold what compiled code can index."""
+"""Initial states: one shape, and valid for compiled code."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from leaps.compiled.starts import Starts, sound, stacked
 WORLD = World(np.ones((1, 1, 7), np.uint8), np.arange(3))
 
 
-def test_a_world_of_other_kinds_of_numbers_is_converted() -> None:
+def test_a_world_of_other_dtypes_is_converted() -> None:
     world = sound(World(WORLD.cells.astype(float), [0, 1, 2]), (1, 7), "mine")  # type: ignore[arg-type]
     assert (world.cells.dtype.name, world.numbers.dtype.name) == ("uint8", "int64")
     assert np.array_equal(world.cells, WORLD.cells)
@@ -26,12 +26,12 @@ def test_a_world_of_other_kinds_of_numbers_is_converted() -> None:
         (WORLD._replace(numbers=np.array([0.5])), "and whole numbers"),
     ],
 )
-def test_a_world_that_compiled_code_can_not_take_is_refused(world: World, message: str) -> None:
+def test_an_invalid_world_raises(world: World, message: str) -> None:
     with pytest.raises(ValueError, match=f"mine: {message}|mine: .*{message}"):
         sound(world, (1, 7), "mine")
 
 
-def test_worlds_of_several_shapes_are_refused() -> None:
+def test_worlds_of_several_shapes_raise() -> None:
     with pytest.raises(ValueError, match="mine: expected worlds of one shape at 1x7"):
         stacked([WORLD, WORLD._replace(numbers=np.arange(4))], (1, 7), "mine")
 

@@ -1,4 +1,4 @@
-"""A task from a few functions keeps the protocol of tasks: worlds, states, rollouts, courses, films."""
+"""A compiled task implements the task protocol: worlds, states, rollouts, courses, films."""
 
 import pickle
 from dataclasses import replace
@@ -28,7 +28,7 @@ FREE = replace(TASK, name="free", react=None, is_over=None, cost=0.0)
 
 
 def draw_variant(rng: np.random.Generator, variant: str) -> World:
-    """Draw a world by a seed, as an environment that is reset by one would be read."""
+    """Draw a world from a seed, like an environment that is reset with one."""
     seed = int(rng.integers(2**31))
     return sample(np.random.default_rng(seed), {"short": (1, 4), "long": (1, 9)}[variant])
 
@@ -75,7 +75,7 @@ def test_a_program_is_repaired() -> None:
     assert (found.solution.unseen_return, found.edits) == (1.0, 1)
 
 
-def test_worlds_follow_from_the_seed_and_their_number() -> None:
+def test_worlds_depend_on_the_seed_and_their_number() -> None:
     many = TASK.worlds(5, seed=3, size=(1, 9))
     some = TASK.worlds(2, seed=3, size=(1, 9), first=3)
     assert many.size == (1, 9)
@@ -97,7 +97,7 @@ def test_sizes_may_be_names() -> None:
         NAMED.check_size((8, 8))
 
 
-def test_a_search_may_need_a_program_that_holds_for_another_variant() -> None:
+def test_also_accepts_another_variant() -> None:
     found = leaps.solve(NAMED, seed=1, budget=20_000, worlds=16, also=["long"])
     assert found.solved
     assert found.elsewhere == {"long": 1.0}
@@ -111,7 +111,7 @@ def test_a_search_may_need_a_program_that_holds_for_another_variant() -> None:
         ((1, 2, 3), "expected height and width"),
     ],
 )
-def test_a_size_that_does_not_fit_is_refused(size: Any, message: str) -> None:
+def test_an_invalid_size_raises(size: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TASK.check_size(size)
     with pytest.raises(ValueError, match="sweep has worlds of 1x7 only, found 1x8"):
@@ -125,7 +125,7 @@ def test_a_horizon_may_depend_on_the_size() -> None:
         replace(TASK, steps=lambda size: 0 * size[1]).horizon()
 
 
-def test_a_limit_stands_behind_the_name() -> None:
+def test_a_limit_follows_the_name() -> None:
     limited = TASK.changed([("~", "5")])
     assert (limited.name, limited.horizon(), limited.variant_of) == ("sweep~5", 5, "sweep")
     for wrong in ([("~", "x")], [("@", "0.5")], [("~", "5"), ("~", "6")]):
@@ -167,7 +167,7 @@ def test_listed_states_give_exact_returns() -> None:
         (lambda _: both_ends((1, 3)), r"listing: world 0: expected cells .* of 1x7"),
     ],
 )
-def test_a_wrong_list_of_states_is_refused(listing: Any, message: str) -> None:
+def test_a_wrong_list_of_states_raises(listing: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(FREE, sample=an_end, listing=listing).states()
 
@@ -186,7 +186,7 @@ def drawing(world: Any) -> Any:
         (lambda *_: [][1], r"\(.*test_task.py, line \d+\): IndexError"),
     ],
 )
-def test_a_wrong_drawn_world_is_refused(sampler: Any, message: str) -> None:
+def test_a_wrong_drawn_world_raises(sampler: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"sweep: sample.*{message}"):
         replace(TASK, sample=sampler).worlds(1, seed=0)
 
@@ -194,7 +194,7 @@ def test_a_wrong_drawn_world_is_refused(sampler: Any, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"name": "a/b"}, "a task's name is not empty"),
+        ({"name": "a/b"}, "a task's name must not be empty"),
         ({"perceive": 3}, "perceive: expected a plain Python function"),
         ({"sample": None}, "sample: expected a function, found None"),
         ({"domain": "sweeper"}, "domain: expected a leaps.domain.Domain"),
@@ -209,12 +209,12 @@ def test_a_wrong_drawn_world_is_refused(sampler: Any, message: str) -> None:
         ({"events": -1}, "events must be bits of what act returns"),
     ],
 )
-def test_a_field_of_the_wrong_kind_is_refused(changes: dict[str, Any], message: str) -> None:
+def test_a_field_of_a_wrong_type_raises(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(TASK, **changes)
 
 
-def test_programs_that_can_not_catch_up_are_given_up() -> None:
+def test_programs_that_can_not_catch_up_are_rejected() -> None:
     worlds = FREE.worlds(8, seed=2)
     rollouts = FREE.run(
         FREE.compile(["DEF run m( turn m)", CLEAN]), worlds, needed=np.arange(1.0, 9.0), want_used=True
@@ -231,14 +231,14 @@ def test_a_rollout_is_filmed(tmp_path: Path) -> None:
         assert getattr(film, "n_frames", 1) > 5
 
 
-def test_a_task_is_sent_to_other_processes_without_what_is_compiled() -> None:
+def test_a_task_is_pickled_without_compiled_functions() -> None:
     assert TASK.hooks
     sent = pickle.loads(pickle.dumps(TASK))
     assert sent == TASK
     assert "hooks" not in vars(sent)
 
 
-def test_two_domains_of_a_file_are_compiled_under_names_of_their_own() -> None:
+def test_two_domains_of_a_file_are_compiled_under_different_names() -> None:
     """Their names are the keys of the cache on disk, for domains that ship."""
 
     def other(world: World) -> tuple[bool, ...]:
@@ -257,8 +257,8 @@ def test_a_domain_is_made_from_names() -> None:
     assert sum(made.programs.perceptions) == pytest.approx(1)
 
 
-def test_code_may_be_the_bits_of_a_number() -> None:
-    """Four senses or fewer are compiled another way than more; both take tuples and numbers."""
+def test_perceive_may_return_the_bits_of_a_number() -> None:
+    """Languages of at most four senses are compiled differently; both accept tuples and numbers."""
 
     def few(world: World) -> int:
         return int(world.cells[0, 0, world.numbers[0]] > 0) | int(world.numbers[1] > 0) << 1

@@ -1,4 +1,4 @@
-"""What these tests share: a small data set, small untrained spaces, and the shipped ones."""
+"""Shared by the tests: a small data set, small untrained spaces, and the shipped ones."""
 
 from functools import cache
 
@@ -41,7 +41,7 @@ def long_programs() -> Dataset:
 
 
 def untrained(size: int = 8, max_length: int = 45, *, seed: int = 0, policy: bool = True) -> ProgramSpace:
-    """A space that has learned nothing, but has opinions: its logits are far apart."""
+    """An untrained space with large differences between logits."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         space = ProgramSpace(LANGUAGE, ModelConfig(size, size, max_length, policy), GRID)
@@ -52,19 +52,19 @@ def untrained(size: int = 8, max_length: int = 45, *, seed: int = 0, policy: boo
 
 
 def cloud(count: int, dimensions: int, seed: int = 0) -> Tensor:
-    """Latents as a VAE leaves them: off the origin, and 30 times longer one way than another, at an angle."""
+    """Latents like those of a VAE: off the origin, and 30 times longer in one direction than in another."""
     turned: Tensor = torch.linalg.qr(drawn(dimensions, dimensions, seed=seed + 1))[0]
     return 0.5 + drawn(count, dimensions, seed=seed) * torch.logspace(0.3, -1.2, dimensions) @ turned
 
 
 def placed(space: ProgramSpace) -> ProgramSpace:
-    """The space with coordinates of its own, as training gives it: points are no longer latents."""
+    """The space with fitted coordinates, as after training, so that points differ from latents."""
     space.coordinates.fit(cloud(200, space.config.latent))
     return space
 
 
 def tokens_of(*programs: str, length: int | None = None) -> Tensor:
-    """Programs as a batch of whole token rows, filled up with `<pad>`."""
+    """A batch of whole programs, padded with `<pad>`."""
     rows = LANGUAGE.batch([KAREL.read(f"DEF run m( {text} m)") for text in programs], length)
     return torch.from_numpy(rows.astype(np.int64))
 

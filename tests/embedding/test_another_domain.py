@@ -1,4 +1,4 @@
-"""A program space of a domain other than Karel learns its programs, and searches find solutions in it."""
+"""A program space of a domain other than Karel: training and searches."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_the_policy_predicts_most_actions_of_held_out_programs(
     assert trained[1]["test_action_accuracy"] > 0.9
 
 
-def test_programs_go_to_points_and_back_in_the_words_of_the_domain(
+def test_programs_of_the_domain_survive_a_round_trip_through_points(
     trained: tuple[Path, dict[str, float]],
 ) -> None:
     space = Space.load(trained[0], language=HOOVER.language)

@@ -1,4 +1,4 @@
-"""A batch holds what the programs are and what they did, in the order that torch wants."""
+"""Batches of programs and rollouts, in the order of torch's PackedSequence."""
 
 import numpy as np
 import pytest
@@ -38,13 +38,13 @@ def test_a_batch_of_programs_leaves_out_their_prefix_and_the_padding_of_the_long
     assert batch.tokens.shape == (len(SOME), int(batch.lengths.max()))
 
 
-def test_before_each_token_stands_the_one_before() -> None:
+def test_previous_tokens_are_shifted_by_one() -> None:
     batch = programs().batch(torch.from_numpy(SOME))
     assert (batch.previous[:, 0] == LANGUAGE.ids["m("]).all()
     assert torch.equal(batch.previous[:, 1:], batch.tokens[:, :-1])
 
 
-def test_what_is_allowed_at_each_place_is_what_the_mask_allows() -> None:
+def test_allowed_tokens_are_those_of_the_mask() -> None:
     batch = programs().batch(torch.from_numpy(SOME))
     for row, number in enumerate(SOME):
         mask = SyntaxMask(LANGUAGE, 1, LIMIT)
@@ -55,14 +55,14 @@ def test_what_is_allowed_at_each_place_is_what_the_mask_allows() -> None:
             mask.advance(np.array([token]))
 
 
-def test_what_is_allowed_depends_on_the_room_there_is() -> None:
+def test_allowed_tokens_depend_on_the_maximum_length() -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(["DEF", "run", "m(", "move", "m)"])])
     tight, wide = (ProgramTable(LANGUAGE, tokens, limit, CPU).allowed[0, 0] for limit in (5, 45))
     assert not tight[LANGUAGE.ids["WHILE"]]
     assert wide[LANGUAGE.ids["WHILE"]]
 
 
-def test_programs_too_long_for_the_space_are_refused() -> None:
+def test_programs_too_long_for_the_space_raise() -> None:
     with pytest.raises(ValueError, match="can't go on with"):
         ProgramTable(LANGUAGE, long_programs().tokens, 10, CPU)
 
@@ -88,7 +88,7 @@ def grid_of(world: World) -> bytes:
 
 
 def grid_at(rollouts: RolloutTable, step: int) -> bytes:
-    """What is observed in a step."""
+    """Return the observation of a step."""
     grid = rollouts.observations(rollouts.shown[[step]])
     assert grid.shape == (1, *GRID)
     return bytes(grid.to(torch.uint8).numpy().tobytes())
@@ -108,20 +108,20 @@ def test_states_and_actions_are_those_of_the_interpreter(chunk: int, monkeypatch
             assert [grid_at(rollouts, step) for step in steps] == states
 
 
-def test_the_action_before_the_first_is_the_end_and_then_the_one_before() -> None:
+def test_the_first_previous_action_is_the_end() -> None:
     rollouts = RolloutTable(long_programs(), SOME, CPU)
     for first, last in zip(rollouts.first[:-1], rollouts.first[1:], strict=True):
         expected = [END, *rollouts.action[first : last - 1].tolist()]
         assert rollouts.previous[first:last].tolist() == expected
 
 
-def test_only_rollouts_that_came_to_their_end_say_so() -> None:
+def test_only_rollouts_that_ended_have_an_end_action() -> None:
     data = make_dataset(
         DataConfig(programs=200, seed=2, keep="every", pool=32, more=0, horizon=30, rollouts=4)
     )
     every = np.arange(data.count)
     rollouts = RolloutTable(data, every, CPU)
-    said = np.array(
+    ends = np.array(
         [
             (rollouts.action[first:last] == END).sum().item()
             for first, last in zip(rollouts.first[:-1], rollouts.first[1:], strict=True)
@@ -129,8 +129,8 @@ def test_only_rollouts_that_came_to_their_end_say_so() -> None:
     )
     outcomes = data.outcome.reshape(-1)
     assert set(outcomes.tolist()) == {Outcome.HALTED, Outcome.STUCK, Outcome.CUT_OFF}
-    assert (said[outcomes == Outcome.CUT_OFF] == 0).all()
-    assert (said[outcomes != Outcome.CUT_OFF] == 1).all()
+    assert (ends[outcomes == Outcome.CUT_OFF] == 0).all()
+    assert (ends[outcomes != Outcome.CUT_OFF] == 1).all()
 
 
 # Packing
@@ -159,7 +159,7 @@ def test_steps_of_a_rollout_with_the_same_observation_share_one_row() -> None:
     assert shared > 10
 
 
-def test_unpacking_gives_the_rollouts_back_the_longest_first() -> None:
+def test_unpacking_restores_the_rollouts_longest_first() -> None:
     rollouts = RolloutTable(long_programs(), SOME, CPU)
     batch, chosen, which = pack(rollouts)
     actions, lengths = unpacked(rollouts.action[batch.step], batch)
@@ -170,7 +170,7 @@ def test_unpacking_gives_the_rollouts_back_the_longest_first() -> None:
     )
 
 
-def test_every_step_knows_its_rollout_and_every_rollout_its_program() -> None:
+def test_steps_are_assigned_to_their_rollouts_and_programs() -> None:
     rollouts = RolloutTable(long_programs(), SOME, CPU)
     batch, chosen, _ = pack(rollouts)
     sequence, lengths = unpacked(batch.sequence, batch)
@@ -181,7 +181,7 @@ def test_every_step_knows_its_rollout_and_every_rollout_its_program() -> None:
     assert torch.equal(torch.from_numpy(chosen)[batch.program[batch.sequence]], of_data)
 
 
-def test_no_step_is_missing_and_none_comes_twice() -> None:
+def test_every_step_occurs_exactly_once() -> None:
     rollouts = RolloutTable(long_programs(), SOME, CPU)
     every = np.tile(np.arange(3), (len(SOME), 1))
     batch = rollouts.batch(np.arange(len(SOME)), every)

@@ -1,4 +1,4 @@
-"""R_mat is the paper's: the share of actions up to the first that differs, of the longer trace."""
+"""R_mat, as defined in the paper."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ traces = st.text(alphabet="ml", max_size=LONGEST)
 
 
 def rollouts(*programs: list[str]) -> Rollouts:
-    """What each program did in each world: a letter per action."""
+    """The actions of each program in each world, one letter per action."""
     actions = np.full((len(programs), len(programs[0]), LONGEST), NO_ACTION, np.uint8)
     for row, worlds in enumerate(programs):
         for column, trace in enumerate(worlds):
@@ -43,7 +43,7 @@ def matched(one: str, other: str) -> float:
         ("", "", 1),
     ],
 )
-def test_r_mat_is_the_common_beginning_over_the_longer_trace(one: str, other: str, expected: float) -> None:
+def test_r_mat_is_the_common_prefix_over_the_longer_trace(one: str, other: str, expected: float) -> None:
     assert matched(one, other) == pytest.approx(expected)
 
 
@@ -55,16 +55,16 @@ def test_r_mat_is_the_papers_sum(one: str, other: str) -> None:
 
 
 @given(traces, traces)
-def test_the_order_of_the_two_does_not_matter(one: str, other: str) -> None:
+def test_r_mat_is_symmetric(one: str, other: str) -> None:
     assert matched(one, other) == matched(other, one)
 
 
 @given(traces)
-def test_a_trace_is_like_itself(trace: str) -> None:
+def test_a_trace_has_r_mat_1_with_itself(trace: str) -> None:
     assert matched(trace, trace) == 1
 
 
-def test_every_program_and_world_is_judged_by_itself() -> None:
+def test_every_program_and_world_is_compared_separately() -> None:
     first = rollouts(["m", "ml", "mm"], ["", "l", "ll"])
     second = rollouts(["m", "mr", "ll"], ["", "l", "l"])
     assert match(first, second).tolist() == [[1, 0.5, 0], [1, 1, 0.5]]
@@ -77,7 +77,7 @@ def test_traces_recorded_with_different_horizons_can_be_compared() -> None:
     assert match(shorter, long).tolist() == [[1]]
 
 
-def test_rollouts_without_actions_are_refused() -> None:
+def test_rollouts_without_actions_raise() -> None:
     whole = rollouts(["m"])
     bare = Rollouts(whole.outcome, whole.steps)
     for pair in ((whole, bare), (bare, whole)):
@@ -85,7 +85,7 @@ def test_rollouts_without_actions_are_refused() -> None:
             match(*pair)
 
 
-def test_rollouts_of_different_shapes_are_refused() -> None:
+def test_rollouts_of_different_shapes_raise() -> None:
     with pytest.raises(ValueError, match=r"found \(1, 2\) and \(2, 1\)"):
         match(rollouts(["m", "m"]), rollouts(["m"], ["m"]))
 
@@ -100,7 +100,7 @@ def test_r_mat_is_the_mean_over_the_worlds() -> None:
     assert r_mat(always, sometimes, Worlds.stack([CLEAR, BLOCKED])).tolist() == [0.5]
 
 
-def test_programs_that_are_written_differently_may_behave_alike() -> None:
+def test_different_programs_may_behave_identically() -> None:
     twice = KAREL.compile("DEF run m( REPEAT R=2 r( move r) m)")
     written_out = KAREL.compile("DEF run m( move move m)")
     assert r_mat(twice, written_out, random_worlds(20, seed=1)).tolist() == [1]
@@ -113,7 +113,7 @@ def test_only_the_first_actions_count() -> None:
     assert r_mat(plain, longer, Worlds.stack([CLEAR])).tolist() == [1]
 
 
-def test_programs_can_be_compared_in_worlds_of_their_own() -> None:
+def test_each_program_can_be_compared_in_its_own_worlds() -> None:
     always = KAREL.compile(["DEF run m( move m)"] * 2)
     sometimes = KAREL.compile(["DEF run m( IF c( frontIsClear c) i( move i) m)"] * 2)
     assert r_mat(always, sometimes, Worlds.stack([CLEAR, BLOCKED]), own_worlds=True).tolist() == [1, 0]

@@ -1,4 +1,4 @@
-"""Compiled layers: the same numbers as plain products, and a row's never depend on its neighbours."""
+"""Compiled layers: results of plain products, independent of the other rows."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_a_row_of_a_layer_does_not_depend_on_the_others() -> None:
         np.testing.assert_array_equal(applied(weight, bias, states, [row])[0], together[row])
 
 
-def test_units_that_fill_up_a_panel_give_nothing() -> None:
+def test_padded_units_are_zero() -> None:
     layer = in_panels(drawn(2, 5, 5), drawn(2, 5), PANEL)
     out = np.full((2, GROUP, PANEL), np.nan, np.float32)
     apply(layer, padded(drawn(4, 5), 4, PANEL), np.arange(4, dtype=np.uint64), 4, out)
@@ -58,11 +58,11 @@ def test_units_that_fill_up_a_panel_give_nothing() -> None:
     assert (out[:, :4, :5] != 0).all()
 
 
-def test_units_are_filled_up_to_whole_panels() -> None:
+def test_units_are_padded_to_whole_panels() -> None:
     assert [in_whole_panels(units) for units in (1, PANEL, PANEL + 1)] == [PANEL, PANEL, 2 * PANEL]
 
 
-def test_what_is_padded_stands_at_the_front() -> None:
+def test_padding_is_at_the_end() -> None:
     assert padded(np.ones((1, 2), np.float32), 2, 3).tolist() == [[1, 1, 0], [0, 0, 0]]
 
 

@@ -1,4 +1,4 @@
-"""The coordinates of a space lie along its programs' latents, and lead there and back."""
+"""The coordinates of a space: principal axes of latents, and conversion in both directions."""
 
 import pytest
 import torch
@@ -32,7 +32,7 @@ def test_before_a_fit_points_are_latents() -> None:
 
 
 @pytest.mark.parametrize("dimensions", SIZES)
-def test_the_points_of_what_was_fitted_have_mean_0_and_the_same_deviation_everywhere(dimensions: int) -> None:
+def test_fitted_points_have_mean_0_and_equal_standard_deviations(dimensions: int) -> None:
     latents = cloud(1000, dimensions)
     points = fitted(latents).point(latents)
     assert torch.allclose(points.mean(dim=0), torch.zeros(dimensions), atol=1e-4)
@@ -40,14 +40,14 @@ def test_the_points_of_what_was_fitted_have_mean_0_and_the_same_deviation_everyw
 
 
 @pytest.mark.parametrize("dimensions", SIZES)
-def test_the_points_of_what_was_fitted_are_uncorrelated(dimensions: int) -> None:
+def test_fitted_points_are_uncorrelated(dimensions: int) -> None:
     latents = cloud(1000, dimensions)
     assert off_diagonal(torch.corrcoef(latents.T)).abs().max() > 0.1
     assert off_diagonal(torch.corrcoef(fitted(latents).point(latents).T)).abs().max() < 1e-3
 
 
 @pytest.mark.parametrize("dimensions", SIZES)
-def test_axes_are_at_right_angles(dimensions: int) -> None:
+def test_axes_are_orthogonal(dimensions: int) -> None:
     axes = fitted(cloud(1000, dimensions)).axes
     directions = axes / axes.norm(dim=1, keepdim=True)
     assert torch.allclose(directions @ directions.T, torch.eye(dimensions), atol=1e-5)
@@ -99,11 +99,11 @@ def test_axes_do_not_depend_on_which_way_the_machines_eigenvectors_point(
         assert torch.equal(fitted(cloud(300, 8)).axes, expected.axes)
 
 
-# There and back
+# Round trips
 
 
 @pytest.mark.parametrize("dimensions", SIZES)
-def test_the_point_of_a_points_latent_is_the_point(dimensions: int) -> None:
+def test_points_survive_a_round_trip_through_latents(dimensions: int) -> None:
     coordinates, points = fitted(cloud(1000, dimensions)), drawn(100, dimensions, seed=5)
     latents = coordinates.latent(points)
     assert not torch.allclose(latents, points, atol=0.1)
@@ -111,17 +111,17 @@ def test_the_point_of_a_points_latent_is_the_point(dimensions: int) -> None:
 
 
 @pytest.mark.parametrize("dimensions", SIZES)
-def test_the_latent_of_a_latents_point_is_the_latent(dimensions: int) -> None:
+def test_latents_survive_a_round_trip_through_points(dimensions: int) -> None:
     coordinates, latents = fitted(cloud(1000, dimensions)), cloud(100, dimensions, seed=5)
     assert torch.allclose(coordinates.latent(coordinates.point(latents)), latents, atol=1e-4)
 
 
 @pytest.mark.parametrize("count", [2, 3, 8])
-def test_fewer_latents_than_dimensions_still_lead_there_and_back(count: int) -> None:
+def test_fewer_latents_than_dimensions_can_be_fitted(count: int) -> None:
     coordinates = fitted(cloud(count, 8))
     lengths = coordinates.axes.norm(dim=1)
     assert torch.isfinite(coordinates.axes).all()
-    # So many latents vary in one direction less than there are of them; the other axes are the flattest.
+    # n latents vary in n - 1 directions; the other axes have the minimum length.
     assert torch.allclose(lengths[count - 1 :], Coordinates.FLATTEST * lengths[0], rtol=1e-3)
     assert torch.linalg.matrix_rank(coordinates.axes) == 8
     points = drawn(100, 8)
@@ -146,7 +146,7 @@ def test_a_program_is_encoded_as_the_point_of_its_mean_latent() -> None:
     assert not torch.allclose(space.encode(tokens), mean, atol=0.1)
 
 
-def test_a_point_is_decoded_as_its_latent_is_written() -> None:
+def test_a_point_is_decoded_like_its_latent() -> None:
     space, points = placed(untrained()), drawn(50, 8)
     tokens, _ = space.write(space.coordinates.latent(points))
     assert torch.equal(space.decode(points), with_prefix(tokens))

@@ -1,4 +1,4 @@
-"""The data set of a task holds what its programs do, and a file that is not one raises an error."""
+"""The data set of a task: its rollouts, and files that are not data sets."""
 
 from dataclasses import replace
 from functools import cache
@@ -83,14 +83,14 @@ def look(stage: Any, senses: tuple[str, ...]) -> list[int]:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_program_is_like_itself_and_unlike_one_that_does_something_else(name: str) -> None:
+def test_r_mat_distinguishes_equal_from_different_behaviour(name: str) -> None:
     data = data_of(name)
     every = np.arange(data.count)
     assert (likeness_to(data, every)(data.tokens) == 1).all()
     assert 0 < likeness_to(data, every)(data.tokens[::-1].copy()).mean() < 0.9
 
 
-def test_a_program_that_asks_about_too_much_is_like_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_with_too_many_perceptions_matches_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     data = data_of("hoover")
     compile_all = data.task.compile
 
@@ -119,7 +119,7 @@ def test_progress_reaches_the_number_of_programs() -> None:
     assert counts[-1] == 60
 
 
-def test_programs_that_end_say_so() -> None:
+def test_rollouts_that_end_have_that_outcome() -> None:
     data = data_of("hoover")
     assert (data.outcome == Outcome.HALTED).mean() > 0.5
     ended = np.arange(15) >= data.steps[..., None]
@@ -130,7 +130,7 @@ def test_programs_that_end_say_so() -> None:
 # Files
 
 
-def test_a_data_set_comes_back_from_its_file(tmp_path: Path) -> None:
+def test_a_data_set_survives_a_round_trip(tmp_path: Path) -> None:
     data_of("gym").save(tmp_path)
     again = TaskData.load(tmp_path, corridor())
     assert again.config == data_of("gym").config
@@ -138,7 +138,7 @@ def test_a_data_set_comes_back_from_its_file(tmp_path: Path) -> None:
     assert np.array_equal(again.observe(np.arange(5)), data_of("gym").observe(np.arange(5)))
 
 
-def test_a_task_is_found_by_its_name(tmp_path: Path) -> None:
+def test_a_task_is_looked_up_by_its_name(tmp_path: Path) -> None:
     data_of("karel").save(tmp_path)
     assert TaskData.load(tmp_path).task is get("maze")
 
@@ -157,13 +157,13 @@ def test_a_damaged_file_raises(tmp_path: Path) -> None:
         TaskData.load(tmp_path, TASKS["hoover"])
 
 
-def test_karels_data_set_of_random_worlds_is_not_that_of_a_task(tmp_path: Path) -> None:
+def test_karels_data_set_is_not_accepted_as_a_tasks(tmp_path: Path) -> None:
     data_of("karel").save(tmp_path)
     with pytest.raises(ValueError, match="holds a data set of the task maze; expected one of Karel's random"):
         Dataset.load(tmp_path)
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_karels_data_set_of_random_worlds_is_not_that_of_a_task(tmp_path: Path) 
         ({"horizon": 0}, "horizon must be at least 1, found 0"),
     ],
 )
-def test_a_configuration_that_makes_no_sense_raises(options: dict[str, Any], message: str) -> None:
+def test_an_invalid_configuration_raises(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         replace(CONFIG, **options)
 
@@ -186,7 +186,7 @@ def test_a_domain_whose_programs_do_not_act_raises(monkeypatch: pytest.MonkeyPat
         make_task_data(CONFIG, CleanCorridor())
 
 
-def test_the_senses_are_what_is_observed() -> None:
+def test_observations_are_the_senses() -> None:
     assert data_of("hoover").observation == (2,)
     assert data_of("gym").observation == (2,)  # the light and the end; that it is dark is an opposite
     assert isinstance(HOOVER.language, Language)

@@ -58,7 +58,7 @@ def decode_slowly(
     ids=["small", "paper", "short tokens", "long tokens"],
 )
 @pytest.mark.parametrize("scale", [0.1, 0.3, 1.0])
-def test_programs_are_those_of_the_program_space(config: ModelConfig, scale: float) -> None:
+def test_programs_are_those_of_program_space_decode(config: ModelConfig, scale: float) -> None:
     space, points = untrained(config), draw(400, config, scale)
     expected, found = decode_slowly(space, points), FastDecoder(space).decode(points)
     assert found.shape == expected.shape
@@ -73,7 +73,7 @@ def test_points_are_read_in_the_coordinates_of_the_space(config: ModelConfig) ->
     as_latents = FastDecoder(space).decode(points)
     expected, found = decode_slowly(placed(space), points), FastDecoder(space).decode(points)
     assert len(np.unique(expected, axis=0)) > 10
-    # Again not all: the coordinates are one more sum in another order.
+    # Not all here, either: the coordinates are another sum in a different order.
     assert (found == expected).all(axis=1).mean() >= 0.995
     assert (found == as_latents).all(axis=1).mean() < 0.5
 
@@ -97,7 +97,7 @@ def test_a_program_depends_on_neither_batch_nor_threads() -> None:
         assert np.array_equal(np.concatenate(parts), together), (threads, size)
 
 
-def test_equally_likely_tokens_go_to_the_lowest() -> None:
+def test_of_equally_likely_tokens_the_lowest_is_taken() -> None:
     space = untrained(SMALL)
     with torch.no_grad():
         for weight in space.decoder.output[-1].parameters():
@@ -107,7 +107,7 @@ def test_equally_likely_tokens_go_to_the_lowest() -> None:
     assert LANGUAGE.decode(found[0])[:5] == ["DEF", "run", "m(", "move", "m)"]
 
 
-def test_points_that_are_no_numbers_still_give_programs() -> None:
+def test_nan_points_still_give_programs() -> None:
     points = draw(6, SMALL)
     points[0], points[2, 3], points[4] = np.nan, np.inf, 1e38
     decoder = FastDecoder(placed(untrained(SMALL)))
@@ -116,7 +116,7 @@ def test_points_that_are_no_numbers_still_give_programs() -> None:
     assert np.array_equal(found[1::2], decoder.decode(points[1::2]))
 
 
-def test_later_changes_of_the_weights_are_not_seen() -> None:
+def test_later_changes_of_the_weights_have_no_effect() -> None:
     space, points = placed(untrained(SMALL)), draw(20, SMALL)
     decoder = FastDecoder(space)
     before = decoder.decode(points)
@@ -131,12 +131,12 @@ def test_no_points_give_no_programs() -> None:
 
 
 @pytest.mark.parametrize("max_length", [0, SHORTEST - 1, MOST_TOKENS + 1])
-def test_lengths_that_no_program_can_have_are_refused(max_length: int) -> None:
+def test_impossible_lengths_raise(max_length: int) -> None:
     with pytest.raises(ValueError, match=f"max_length={max_length}: {SHORTEST} to {MOST_TOKENS} tokens"):
         FastDecoder(untrained(SMALL)).decode(draw(1, SMALL), max_length=max_length)
 
 
 @pytest.mark.parametrize("shape", [(24,), (3, 23), (1, 3, 24)])
-def test_points_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+def test_points_of_another_shape_raise(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"points should be \[programs, 24\], found"):
         FastDecoder(untrained(SMALL)).decode(np.zeros(shape, np.float32))

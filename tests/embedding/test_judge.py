@@ -1,4 +1,4 @@
-"""The judge counts right: against spaces whose answers are known."""
+"""The judge's metrics, on spaces with known results."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ NUMBERS = np.array([50, 3, 17, 44, 8, 29])
 
 
 class Parrot(ProgramSpace):
-    """A space that writes what it is told to, and whose policy always says the same."""
+    """A space that decodes given programs, and whose policy always predicts the same action."""
 
     def __init__(self, script: NDArray[np.uint8], says: int) -> None:
         super().__init__(LANGUAGE, ModelConfig(8, 8), GRID)
@@ -56,11 +56,11 @@ def judged(script: NDArray[np.uint8], says: int = END) -> dict[str, float]:
     return Judge(long_programs(), NUMBERS, space)(space)
 
 
-def test_exact_is_the_share_of_programs_that_come_back() -> None:
+def test_exact_is_the_fraction_of_programs_reconstructed() -> None:
     assert judged(half_right())["exact"] == 0.5
 
 
-def test_behaviour_is_the_mean_r_mat_of_what_comes_back() -> None:
+def test_behaviour_is_the_mean_r_mat_of_decoded_programs() -> None:
     data = long_programs()
     worlds = data.worlds(NUMBERS)
     expected = r_mat(
@@ -69,13 +69,13 @@ def test_behaviour_is_the_mean_r_mat_of_what_comes_back() -> None:
     assert judged(half_right())["behaviour"] == pytest.approx(expected.mean())
 
 
-def test_a_space_that_gives_every_program_back_behaves_perfectly() -> None:
+def test_a_space_that_reconstructs_all_programs_has_behaviour_1() -> None:
     found = judged(long_programs().tokens[NUMBERS])
     assert (found["exact"], found["behaviour"]) == (1, 1)
 
 
 @pytest.mark.parametrize("action", [0, 1, 4])
-def test_action_accuracy_is_the_share_of_steps_that_the_policy_gets_right(action: int) -> None:
+def test_action_accuracy_is_the_fraction_of_steps_predicted(action: int) -> None:
     data = long_programs()
     actions = data.traces(NUMBERS).actions
     ended = int((data.outcome[NUMBERS] != Outcome.CUT_OFF).sum())
@@ -84,13 +84,13 @@ def test_action_accuracy_is_the_share_of_steps_that_the_policy_gets_right(action
     assert judged(half_right(), action)["action_accuracy"] == pytest.approx(right / steps)
 
 
-def test_sequence_accuracy_is_the_share_of_rollouts_that_are_right_from_first_to_last() -> None:
+def test_sequence_accuracy_is_the_fraction_of_rollouts_predicted_completely() -> None:
     at_once = long_programs().steps[NUMBERS] == 0
     assert 0 < at_once.mean() < 1
     assert judged(half_right(), END)["sequence_accuracy"] == pytest.approx(at_once.mean())
 
 
-def test_judging_in_several_batches_is_judging_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_metrics_do_not_depend_on_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = judged(half_right())
     monkeypatch.setattr(module, "BATCH", 4)
     assert judged(half_right()) == pytest.approx(whole)
@@ -133,6 +133,6 @@ def test_one_token_makes_programs_different() -> None:
     assert same_programs(one, other, LANGUAGE.pad).tolist() == [True, False]
 
 
-def test_a_program_that_begins_like_another_is_different() -> None:
+def test_a_prefix_of_a_program_is_different() -> None:
     one, other = (tokens_of(text).numpy().astype(np.uint8) for text in ("move", "move move"))
     assert same_programs(one, other, LANGUAGE.pad).tolist() == [False]

@@ -1,4 +1,4 @@
-"""L^P, L^R and L^L are the paper's: computed again by hand, or from all the programs there are."""
+"""L^P, L^R and L^L, against calculations by hand or over all programs."""
 
 from itertools import product
 
@@ -47,7 +47,7 @@ def latent_of(count: int, size: int = 8) -> Latent:
     return Latent(mean, log_deviation, mean + log_deviation.exp() * drawn(count, size, seed=3))
 
 
-def test_the_reconstruction_is_the_mean_log_chance_of_the_tokens_among_those_allowed() -> None:
+def test_the_reconstruction_is_the_mean_log_probability_among_allowed_tokens() -> None:
     space, batch, latent = untrained(), batch_of(*TWO), latent_of(2)
     logits = space.decoder(latent.sample, batch.previous).detach()
     surprise = []
@@ -78,7 +78,7 @@ def test_the_summed_divergence_is_the_mean_times_the_dimensions(size: int) -> No
     assert summed.item() == pytest.approx(float(torch_divergence(own, prior).sum(dim=1).mean()), rel=1e-5)
 
 
-def test_the_summed_divergence_counts_beta_times() -> None:
+def test_the_summed_divergence_is_weighted_by_beta() -> None:
     space, batch, latent = untrained(), batch_of(*TWO), latent_of(2)
     without, divergence = program_reconstruction(space, batch, latent, beta=0, kl="sum")
     loss, _ = program_reconstruction(space, batch, latent, 0.1, kl="sum")
@@ -93,7 +93,7 @@ def test_a_latent_with_the_priors_distribution_does_not_diverge() -> None:
 
 
 @pytest.mark.parametrize("beta", [0.1, 2.0])
-def test_the_divergence_counts_beta_times(beta: float) -> None:
+def test_the_divergence_is_weighted_by_beta(beta: float) -> None:
     space, batch, latent = untrained(), batch_of(*TWO), latent_of(2)
     without, divergence = program_reconstruction(space, batch, latent, beta=0)
     loss, _ = program_reconstruction(space, batch, latent, beta)
@@ -112,7 +112,7 @@ def test_a_token_without_alternative_costs_nothing() -> None:
 # Drawing latents
 
 
-def test_latents_are_drawn_with_the_encoders_mean_and_deviation() -> None:
+def test_latents_are_drawn_with_the_encoders_mean_and_standard_deviation() -> None:
     batch = batch_of(*TWO * 2000)
     latent = embed(untrained(), batch, torch.Generator().manual_seed(0))
     noise = ((latent.sample - latent.mean) / latent.log_deviation.exp()).detach()
@@ -231,7 +231,7 @@ def small_space() -> ProgramSpace:
 
 
 def expected_reward(space: ProgramSpace, latent: Tensor, text: str = ORIGINAL) -> Tensor:
-    """The sum over all programs of chance times R_mat."""
+    """The expected R_mat: the sum over all programs of probability times R_mat."""
     tokens = tokens_of(*BODIES)
     programs = ProgramTable(LANGUAGE, tokens.numpy().astype(np.uint8), 6, CPU)
     original = KAREL.compile([text] * len(BODIES))
@@ -311,7 +311,7 @@ def test_following_the_gradient_raises_the_expected_reward() -> None:
     assert expected_reward(space, latent).item() > before + 0.2
 
 
-def test_where_all_programs_behave_alike_there_is_nothing_to_learn() -> None:
+def test_equal_rewards_give_no_gradient() -> None:
     space, latent = small_space(), drawn(1, 8).requires_grad_()
     with torch.no_grad():
         space.decoder.output[-1].bias[LANGUAGE.ids["putMarker"]] = 1000  # type: ignore[operator]
@@ -336,7 +336,7 @@ def test_the_entropy_bonus_makes_choices_less_certain() -> None:
 
     @torch.no_grad()
     def certainty() -> float:
-        """The chance of the most likely action at first."""
+        """The probability of the most likely first action."""
         start = torch.full((1, 1), LANGUAGE.ids[PREFIX[-1]])
         logits = space.decoder(latent, start)[0, 0]
         return float(logits[[LANGUAGE.ids[name] for name in LANGUAGE.actions]].softmax(dim=0).max())

@@ -1,4 +1,4 @@
-"""The network keeps to the grammar, draws by its chances, and sees the whole program and nothing else."""
+"""The network: syntax mask, sampling probabilities, and padding."""
 
 import pytest
 import torch
@@ -43,13 +43,13 @@ def test_drawn_programs_are_programs_within_the_limit(max_length: int) -> None:
         parse(LANGUAGE.text(row), LANGUAGE)
 
 
-def test_the_limit_is_the_models_if_none_is_given() -> None:
+def test_the_default_limit_is_the_models() -> None:
     space = untrained(max_length=7)
     tokens, _ = space.write(drawn(200, 8), noise=gumbel(200, 4, len(LANGUAGE.tokens)))
     assert int((with_prefix(tokens) != LANGUAGE.pad).sum(dim=1).max()) == 7
 
 
-def test_different_latents_become_different_programs() -> None:
+def test_different_latents_decode_to_different_programs() -> None:
     programs = untrained().decode(3 * drawn(100, 8))
     assert len(torch.unique(programs, dim=0)) > 10
 
@@ -72,13 +72,13 @@ def test_stopping_early_leaves_out_only_padding() -> None:
     assert (late[:, early.shape[1] :] == LANGUAGE.pad).all()
 
 
-def test_what_the_syntax_allowed_is_told_for_every_place() -> None:
+def test_the_syntax_mask_is_returned_for_every_position() -> None:
     tokens, allowed = untrained().write(drawn(30, 8), noise=gumbel(30, 42, len(LANGUAGE.tokens)))
     assert allowed.shape == (*tokens.shape, len(LANGUAGE.tokens))
     assert allowed.gather(2, tokens[..., None]).all()
 
 
-def test_with_gumbel_noise_tokens_are_drawn_by_their_chances() -> None:
+def test_with_gumbel_noise_tokens_are_sampled_by_their_probabilities() -> None:
     space, count = untrained(max_length=6), 20_000
     latent = drawn(1, 8).expand(count, -1)
     tokens, allowed = space.write(latent, noise=gumbel(count, 3, len(LANGUAGE.tokens)))
@@ -106,7 +106,7 @@ def test_padding_does_not_change_the_latent() -> None:
     assert torch.allclose(tight, wide, atol=1e-6)
 
 
-def test_a_program_has_the_same_latent_in_any_company() -> None:
+def test_the_latent_of_a_program_does_not_depend_on_the_batch() -> None:
     space = untrained()
     together = space.encode(tokens_of(*PROGRAMS))
     for row, program in enumerate(PROGRAMS):
@@ -147,7 +147,7 @@ def test_the_prefix_makes_a_program_whole() -> None:
     assert torch.equal(with_prefix(whole[:, len(PREFIX) :]), whole)
 
 
-# Seeing worlds
+# Observing worlds
 
 
 @pytest.mark.parametrize(
@@ -171,20 +171,20 @@ def test_the_policy_has_layers_for_the_shape_of_its_observations(
     assert all(parameter.grad is not None for parameter in policy.grid.parameters())
 
 
-def test_the_policy_observes_the_senses_if_no_shape_is_given() -> None:
+def test_the_policy_observes_the_senses_by_default() -> None:
     space = ProgramSpace(LANGUAGE, ModelConfig(8, 8))
     assert space.observation == (len(LANGUAGE.senses),) == (4,)
 
 
 @pytest.mark.parametrize("observation", [(4, 8, 16), (8, 8), (1, 2, 3, 4)])
-def test_observations_of_another_shape_are_refused(observation: tuple[int, ...]) -> None:
+def test_observations_of_another_shape_raise(observation: tuple[int, ...]) -> None:
     with pytest.raises(
         ValueError, match=r"expected observations of shape \[senses\] or \[height, width, planes\]"
     ):
         ProgramSpace(LANGUAGE, ModelConfig(8, 8), observation)
 
 
-def test_the_policy_treats_packed_rollouts_as_if_each_were_alone() -> None:
+def test_packed_rollouts_do_not_affect_each_other() -> None:
     policy = untrained().policy
     assert policy is not None
     lengths = [3, 2, 2]
@@ -217,17 +217,17 @@ def test_the_papers_sizes_are_the_default() -> None:
     assert (ModelConfig().latent, ModelConfig().hidden) == (256, 256)
 
 
-def test_a_latent_that_is_not_the_decoders_first_state_is_refused() -> None:
+def test_a_latent_that_does_not_fit_the_decoders_state_raises() -> None:
     with pytest.raises(ValueError, match="expected hidden=64, found 256"):
         ModelConfig(latent=64)
 
 
-def test_a_limit_below_the_shortest_program_is_refused() -> None:
+def test_a_limit_below_the_shortest_program_raises() -> None:
     with pytest.raises(ValueError, match="max_length=4 is too short; the shortest program has 5 tokens"):
         ModelConfig(max_length=4)
 
 
-def test_a_space_can_do_without_a_policy() -> None:
+def test_a_space_may_have_no_policy() -> None:
     assert untrained(policy=False).policy is None
 
 

@@ -1,4 +1,4 @@
-"""Recurrent layers compute what torch's do, from parts that are looked up."""
+"""Recurrent layers: the results of torch's, from parts that are looked up."""
 
 import pytest
 import torch
@@ -51,11 +51,11 @@ def test_gradients_are_those_of_torch() -> None:
     layer, values = gru(), inputs()
     embeddings, _, latents, states = values
     wanted = [embeddings, latents, states, *layer.parameters()]
-    ours, theirs = (
+    packed_gradients, padded_gradients = (
         torch.autograd.grad((function(layer, *values) * drawn(int(LENGTHS.sum()), HIDDEN)).sum(), wanted)
         for function in (packed, padded)
     )
-    for own, expected in zip(ours, theirs, strict=True):
+    for own, expected in zip(packed_gradients, padded_gradients, strict=True):
         assert expected.abs().max() > 0.1
         assert torch.allclose(own, expected, atol=1e-5)
 

@@ -24,24 +24,24 @@ def test_another_generator_draws_other_programs() -> None:
     assert not torch.equal(draw(space, seed=1), draw(space, seed=2))
 
 
-def test_drawing_goes_on_where_the_generator_is() -> None:
+def test_drawing_advances_the_generator() -> None:
     sampler, generator = ProgramSampler(untrained(max_length=7)), torch.Generator().manual_seed(1)
     first, second = (sampler.draw(drawn(50, 8), generator)[0] for _ in range(2))
     assert not torch.equal(first, second)
 
 
-def test_what_is_drawn_is_a_program() -> None:
+def test_samples_are_programs() -> None:
     for row in with_prefix(draw(untrained(), seed=3)).tolist():
         parse(LANGUAGE.text(row), LANGUAGE)
 
 
-def test_the_same_latent_becomes_many_programs() -> None:
+def test_the_same_latent_gives_different_samples() -> None:
     space = untrained()
     tokens, _ = ProgramSampler(space).draw(drawn(1, 8).expand(100, -1), torch.Generator().manual_seed(0))
     assert len(torch.unique(tokens, dim=0)) > 20
 
 
-def test_the_first_token_is_drawn_by_its_chances() -> None:
+def test_the_first_token_is_sampled_by_its_probabilities() -> None:
     space, count = untrained(max_length=5), 20_000
     latent = drawn(1, 8).expand(count, -1)
     tokens, allowed = ProgramSampler(space).draw(latent, torch.Generator().manual_seed(0))
@@ -52,7 +52,7 @@ def test_the_first_token_is_drawn_by_its_chances() -> None:
     assert (shares - chances).abs().max() < 4 * 0.5 / count**0.5
 
 
-def test_weights_that_change_in_place_are_followed() -> None:
+def test_in_place_changes_of_weights_take_effect() -> None:
     space = untrained(max_length=5)
     sampler = ProgramSampler(space)
     sampler.draw(drawn(50, 8), torch.Generator().manual_seed(0))

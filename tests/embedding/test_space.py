@@ -1,4 +1,4 @@
-"""A space takes programs in any form and gives them back, and says what is wrong with anything else."""
+"""A space encodes programs in any form, decodes them, and raises for invalid input."""
 
 import re
 import subprocess
@@ -55,26 +55,26 @@ def points(count: int, dimensions: int = 8) -> NDArray[np.float32]:
 
 @needs_shipped_weights
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_programs_come_back_from_their_points(variant: str) -> None:
+def test_decoding_a_programs_point_gives_the_program(variant: str) -> None:
     space = shipped(variant)
     assert [space.text(tokens) for tokens in space.decode(space.encode(PROGRAMS))] == PROGRAMS
 
 
 @needs_shipped_weights
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_shipped_space_is_of_the_variant_it_is_named_after(variant: str) -> None:
+def test_a_shipped_space_has_the_variant_of_its_name(variant: str) -> None:
     assert shipped(variant).about["training"]["variant"] == variant
 
 
 @needs_shipped_weights
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_shipped_file_is_small_enough_to_come_with_the_package(variant: str) -> None:
+def test_a_shipped_file_is_small(variant: str) -> None:
     assert shipped(variant).file.stat().st_size <= 8_000_000
 
 
 @needs_shipped_weights
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_shipped_file_says_how_it_was_made_and_how_good_it_is(variant: str) -> None:
+def test_a_shipped_file_has_its_settings_and_metrics(variant: str) -> None:
     about = shipped(variant).about
     training, data, metrics, test = (about[name] for name in ("training", "data", "metrics", "test"))
     assert TrainConfig(**training | {"model": ModelConfig(**training["model"])}) == TrainConfig(variant)
@@ -98,7 +98,7 @@ def fresh_programs() -> NDArray[np.uint8]:
 
 @needs_shipped_weights
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_nearly_all_fresh_programs_come_back_from_their_points(variant: str) -> None:
+def test_nearly_all_fresh_programs_are_reconstructed(variant: str) -> None:
     space, programs = shipped(variant), fresh_programs()
     assert len(programs) == 300
     assert same_programs(space.decode(space.encode(programs)), programs, LANGUAGE.pad).mean() >= 0.9
@@ -109,7 +109,7 @@ def test_nearly_all_fresh_programs_come_back_from_their_points(variant: str) -> 
 def test_fresh_programs_lie_around_the_origin_of_a_shipped_space(variant: str) -> None:
     points = shipped(variant).encode(fresh_programs())
     assert np.abs(points.mean(axis=0)).max() < 0.25
-    # Not along all axes: the shortest are longer than the programs' deviation, so as not to be too short.
+    # Not along all axes: the shortest have a minimum length, above the programs' standard deviation.
     assert (np.abs(points.std(axis=0) - 1 / Coordinates.UNIT) < 0.15).mean() > 0.9
 
 
@@ -119,12 +119,12 @@ def test_a_shipped_space_has_the_papers_sizes() -> None:
 
 
 @needs_shipped_weights
-def test_the_space_of_all_three_losses_is_loaded_if_none_is_named() -> None:
+def test_the_space_of_all_three_losses_is_the_default() -> None:
     assert Space.load().file == SHIPPED / "leaps.safetensors"
 
 
 @needs_shipped_weights
-def test_a_variants_name_is_no_folders_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variants_name_has_priority_over_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("p").mkdir()
     assert Space.load("p").file == SHIPPED / "p.safetensors"
@@ -148,12 +148,12 @@ def test_the_folder_of_a_training_is_loaded(tmp_path: Path) -> None:
     assert (loaded.dimensions, loaded.longest) == (8, 15)
 
 
-def test_a_space_tells_what_its_file_says(space: Space) -> None:
+def test_a_space_has_the_metadata_of_its_file(space: Space) -> None:
     assert space.about["training"] == "none"
 
 
 @pytest.mark.parametrize("name", ["leap", "LEAPS", "", "some/where.safetensors"])
-def test_an_unknown_name_is_refused_with_what_was_expected(
+def test_an_unknown_name_raises_with_what_was_expected(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -161,12 +161,12 @@ def test_an_unknown_name_is_refused_with_what_was_expected(
         Space.load(name)
 
 
-def test_a_folder_without_weights_is_refused_by_its_name(tmp_path: Path) -> None:
+def test_a_folder_without_weights_raises_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"no weights at '{tmp_path}'; .* or a folder of `leaps train`"):
         Space.load(tmp_path)
 
 
-def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_file_raises(tmp_path: Path) -> None:
     (tmp_path / "noise").write_bytes(np.random.default_rng(0).bytes(5000))
     with pytest.raises(ValueError, match="noise is damaged, or not a file of LEAPS"):
         Space.load(tmp_path / "noise")
@@ -175,14 +175,14 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
 # Programs to points
 
 
-def test_a_point_is_that_which_the_network_gives(space: Space) -> None:
+def test_a_point_is_that_of_the_network(space: Space) -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS])
     with torch.no_grad():
         expected = space.network.encode(torch.from_numpy(tokens)).numpy()
     assert np.array_equal(space.encode(PROGRAMS), expected)
 
 
-def test_the_latent_of_a_programs_point_is_the_mean_that_the_encoder_gives(space: Space) -> None:
+def test_the_latent_of_a_programs_point_is_the_encoders_mean(space: Space) -> None:
     body = torch.from_numpy(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS]).astype(int))
     body = body[:, len(PREFIX) :]
     with torch.no_grad():
@@ -192,7 +192,7 @@ def test_the_latent_of_a_programs_point_is_the_mean_that_the_encoder_gives(space
     assert np.abs(found - mean.numpy()).max() > 0.1  # or points could be latents
 
 
-def test_latents_are_told_of_points_in_any_precision(space: Space) -> None:
+def test_latents_are_computed_for_points_in_any_precision(space: Space) -> None:
     expected = space.latent(points(20))
     assert expected.dtype == np.float32
     assert space.latent(points(20).astype(np.float64)) == pytest.approx(expected, abs=1e-5)
@@ -212,9 +212,7 @@ def test_a_comment_does_not_change_the_point(space: Space) -> None:
     assert np.array_equal(space.encode([commented]), space.encode(["DEF run m( move m)"]))
 
 
-def test_more_programs_than_a_batch_have_the_points_that_they_have_alone(
-    space: Space, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_points_do_not_depend_on_the_batch(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = np.concatenate([space.encode([program]) for program in PROGRAMS])
     monkeypatch.setattr(module, "BATCH", 2)
     assert np.allclose(space.encode(PROGRAMS), alone, atol=1e-6)
@@ -230,34 +228,34 @@ Space.load(sys.argv[1]).encode(tokens)
 """
 
 
-def test_tokens_that_cannot_be_written_are_encoded_without_a_warning(space: Space) -> None:
+def test_read_only_tokens_are_encoded_without_a_warning(space: Space) -> None:
     command = [sys.executable, "-c", READ_ONLY, str(space.file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr == ""
 
 
-def test_no_programs_have_no_points(space: Space) -> None:
+def test_encoding_an_empty_list_gives_no_points(space: Space) -> None:
     assert space.encode([]).shape == (0, 8)
 
 
-def test_a_row_that_is_no_program_is_named(space: Space) -> None:
+def test_an_invalid_row_is_named(space: Space) -> None:
     tokens = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in PROGRAMS])
     tokens[3, 2] = LANGUAGE.pad
     with pytest.raises(ValueError, match=r"^row 3 is not a program$"):
         space.encode(tokens)
 
 
-def test_words_that_are_no_program_are_refused(space: Space) -> None:
+def test_an_invalid_program_text_raises(space: Space) -> None:
     with pytest.raises(ValueError, match="row 1 is not a program"):
         space.encode(["DEF run m( move m)", "DEF run m( move"])
 
 
-def test_an_unknown_word_is_refused_with_the_word_that_was_meant(space: Space) -> None:
+def test_an_unknown_word_raises_with_a_suggestion(space: Space) -> None:
     with pytest.raises(ValueError, match="did you mean 'move'"):
         space.encode(["DEF run m( mvoe m)"])
 
 
-def test_tokens_of_one_program_alone_are_refused(space: Space) -> None:
+def test_one_dimensional_tokens_raise(space: Space) -> None:
     with pytest.raises(ValueError, match=re.escape("expected uint8[programs, length], found uint8[5]")):
         space.encode(LANGUAGE.encode(PROGRAMS[0].split()))
 
@@ -265,14 +263,14 @@ def test_tokens_of_one_program_alone_are_refused(space: Space) -> None:
 # Points to programs
 
 
-def test_a_space_decodes_what_its_network_does(space: Space) -> None:
+def test_a_space_decodes_like_its_network(space: Space) -> None:
     expected = space.network.decode(torch.from_numpy(points(50))).numpy()
     found = space.decode(points(50))
     assert np.array_equal(found[:, : expected.shape[1]], expected)
     assert (found[:, expected.shape[1] :] == LANGUAGE.pad).all()
 
 
-def test_points_in_another_precision_or_order_are_the_same_points(space: Space) -> None:
+def test_the_precision_and_memory_order_of_points_do_not_matter(space: Space) -> None:
     expected = space.decode(points(20))
     assert np.array_equal(space.decode(points(20).astype(np.float64)), expected)
     assert np.array_equal(space.decode(np.asfortranarray(points(20))), expected)
@@ -283,26 +281,26 @@ def test_a_program_has_at_most_the_models_tokens_if_no_limit_is_given(space: Spa
 
 
 @pytest.mark.parametrize("max_length", [5, 6, 12, 20, 60])
-def test_every_point_is_a_program_within_the_limit(space: Space, max_length: int) -> None:
+def test_every_point_decodes_to_a_program_within_the_limit(space: Space, max_length: int) -> None:
     tokens = space.decode(points(50), max_length)
     assert tokens.shape == (50, max_length)
     assert (KAREL.compile(tokens).entry >= 0).all()
 
 
 @pytest.mark.parametrize("max_length", [-1, 0, 4, 401])
-def test_a_limit_that_no_program_has_is_refused(space: Space, max_length: int) -> None:
+def test_a_limit_that_no_program_can_meet_raises(space: Space, max_length: int) -> None:
     with pytest.raises(ValueError, match=f"max_length={max_length}: 5 to 400 tokens can be decoded"):
         space.decode(points(5), max_length)
 
 
 @pytest.mark.parametrize("shape", [(8,), (3, 7), (3, 9), (2, 3, 8), (0,)])
-def test_points_of_another_shape_are_refused_with_the_shape(space: Space, shape: tuple[int, ...]) -> None:
+def test_points_of_another_shape_raise_with_the_shape(space: Space, shape: tuple[int, ...]) -> None:
     message = re.escape(f"expected points [n, 8], found {list(shape)}")
     with pytest.raises(ValueError, match=message):
         space.decode(np.zeros(shape, np.float32))
 
 
-def test_no_points_are_no_programs(space: Space) -> None:
+def test_decoding_no_points_gives_no_programs(space: Space) -> None:
     assert space.decode(points(0)).shape == (0, 20)
 
 
@@ -311,7 +309,7 @@ def test_a_text_has_no_padding(space: Space) -> None:
     assert space.text(tokens[0]) == PROGRAMS[0]
 
 
-def test_a_variant_that_is_not_shipped_says_how_to_make_it(
+def test_a_variant_that_is_not_shipped_raises_with_how_to_make_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaps.embedding.space.SHIPPED", tmp_path)

@@ -1,4 +1,4 @@
-"""The mask on tensors is the mask."""
+"""The mask on tensors agrees with `leaps.dsl.mask.SyntaxMask`."""
 
 import numpy as np
 import pytest
@@ -35,12 +35,12 @@ def assert_masks_agree(language: Language, max_length: int, batch: int, *, nest:
 
 
 @pytest.mark.parametrize("max_length", range(5, 61))
-def test_both_masks_allow_the_same_on_random_walks(max_length: int) -> None:
+def test_both_masks_allow_the_same_tokens_on_random_walks(max_length: int) -> None:
     assert_masks_agree(LANGUAGE, max_length, batch=40)
 
 
 @pytest.mark.parametrize("max_length", [12, 45, 403])
-def test_both_masks_allow_the_same_where_blocks_are_nested_deeply(max_length: int) -> None:
+def test_both_masks_allow_the_same_tokens_in_deeply_nested_blocks(max_length: int) -> None:
     assert_masks_agree(LANGUAGE, max_length, batch=10, nest=0.95)
 
 
@@ -48,7 +48,7 @@ def test_the_tables_are_those_of_the_language_given() -> None:
     assert_masks_agree(HOOVER.language, 30, batch=40)
 
 
-def test_a_program_in_a_batch_is_followed_as_if_alone() -> None:
+def test_the_mask_of_a_program_does_not_depend_on_the_batch() -> None:
     tables = SyntaxTables(LANGUAGE)
     together, alone = TensorMask(tables, 2, 20), TensorMask(tables, 1, 20)
     for other, token in zip(["move", "m)", "<pad>"], ["WHILE", "c(", "not"], strict=True):
@@ -57,15 +57,15 @@ def test_a_program_in_a_batch_is_followed_as_if_alone() -> None:
         assert torch.equal(together.allowed()[1], alone.allowed()[0])
 
 
-def test_a_limit_beyond_the_deepest_nesting_is_refused() -> None:
+def test_a_limit_beyond_the_maximum_nesting_raises() -> None:
     with pytest.raises(ValueError, match="max_length=404: at most 403 tokens"):
         TensorMask(SyntaxTables(LANGUAGE), 1, 404)
 
 
-def test_a_limit_below_the_shortest_program_is_refused() -> None:
+def test_a_limit_below_the_shortest_program_raises() -> None:
     with pytest.raises(ValueError, match="max_length=4 is too short"):
         TensorMask(SyntaxTables(LANGUAGE), 1, 4)
 
 
-def test_the_tables_are_no_weights() -> None:
+def test_the_tables_are_not_saved_as_weights() -> None:
     assert SyntaxTables(LANGUAGE).state_dict() == {}

@@ -1,4 +1,4 @@
-"""Training learns, is the same every time, and survives whatever happens to it."""
+"""Training: it learns, is reproducible, and resumes after any interruption."""
 
 import json
 import signal
@@ -56,7 +56,7 @@ TINY = TrainConfig(
 
 
 class Interrupted(Exception):  # noqa: N818  it is no error
-    """Somebody pulled the plug."""
+    """The process was killed."""
 
 
 def run_tiny(folder: Path, config: TrainConfig = TINY, **options: Any) -> dict[str, float]:
@@ -65,7 +65,7 @@ def run_tiny(folder: Path, config: TrainConfig = TINY, **options: Any) -> dict[s
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a training that nobody disturbed."""
+    """The folder of an uninterrupted training."""
     folder = tmp_path_factory.mktemp("whole")
     run_tiny(folder)
     return folder
@@ -88,7 +88,7 @@ def assert_equal_tensors(one: dict[str, Tensor], other: dict[str, Tensor]) -> No
 
 
 def said_by(folder: Path) -> dict[str, Any]:
-    """What the weights kept say about themselves, without the time they took."""
+    """The metadata of the kept weights, without times."""
     about = read_about(folder / WEIGHTS_FILE)
     metrics = {name: value for name, value in about["metrics"].items() if name != "seconds"}
     return {name: value for name, value in about.items() if name != "seconds"} | {"metrics": metrics}
@@ -102,7 +102,7 @@ def networks(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def assert_same_training(one: Path, other: Path) -> None:
-    """Bit by bit: the weights kept and what they say, those of the last epoch, and the metrics."""
+    """Compare exactly: the kept weights with metadata, those of the last epoch, and the metrics."""
     assert_equal_tensors(load_file(one / WEIGHTS_FILE), load_file(other / WEIGHTS_FILE))
     assert said_by(one) == said_by(other)
     states = [torch.load(folder / CHECKPOINT_FILE, weights_only=True)["space"] for folder in (one, other)]
@@ -113,7 +113,7 @@ def assert_same_training(one: Path, other: Path) -> None:
 # Learning
 
 
-def test_a_small_space_learns_its_programs_by_heart() -> None:
+def test_a_small_space_memorizes_its_programs() -> None:
     config = TrainConfig(
         "p", epochs=40, batch=20, learning_rate=0.01, beta=0.01, model=ModelConfig(64, 64, 15)
     )
@@ -136,7 +136,7 @@ def test_the_policy_learns_what_the_programs_do() -> None:
     assert last["action_accuracy"] > first["action_accuracy"] + 0.1
 
 
-def test_the_reward_alone_teaches_programs_to_behave_alike() -> None:
+def test_the_reward_alone_improves_the_behaviour_of_decoded_programs() -> None:
     config = replace(
         TINY,
         variant="pr",
@@ -177,11 +177,11 @@ def test_only_variants_with_l_have_a_policy() -> None:
 
 
 def test_the_reinforced_phase_has_as_many_updates_as_the_supervised_one() -> None:
-    told: list[Progress] = []
-    Trainer(TINY, short_programs(), CPU).run_epoch(told.append)
-    assert [(p.update, p.updates) for p in told] == [(10, 24), (20, 24), (24, 24)]
-    assert "reward" not in told[0].metrics
-    assert "reward" in told[1].metrics
+    reported: list[Progress] = []
+    Trainer(TINY, short_programs(), CPU).run_epoch(reported.append)
+    assert [(p.update, p.updates) for p in reported] == [(10, 24), (20, 24), (24, 24)]
+    assert "reward" not in reported[0].metrics
+    assert "reward" in reported[1].metrics
 
 
 def test_the_policy_is_left_alone_by_the_reinforced_phase() -> None:
@@ -236,7 +236,7 @@ def test_the_summed_divergence_draws_latents_to_the_prior_more_strongly() -> Non
 
 
 def changes_of_the_reinforced_phase(**options: Any) -> dict[str, Tensor]:
-    """How the weights of encoder and decoder change in one epoch of L^R."""
+    """The change of the weights of encoder and decoder in one epoch of L^R."""
     plain = {"rl_beta": 0.0, "rl_entropy": 0.0, "rl_clip": None}
     config = replace(
         TINY, variant="pr", learning_rate=0.0, batch=60, rl_learning_rate=0.001, **(plain | options)
@@ -247,9 +247,9 @@ def changes_of_the_reinforced_phase(**options: Any) -> dict[str, Tensor]:
     return {name: tensor - before[name] for name, tensor in trainer.space.state_dict().items()}
 
 
-def test_the_reinforced_phase_can_have_a_divergence_of_its_own() -> None:
+def test_the_reinforced_phase_can_have_its_own_divergence() -> None:
     pulled = changes_of_the_reinforced_phase(rl_beta=1000.0)
-    # Adam's first step is as long as the learning rate: only its direction says what the loss is.
+    # Adam's first step has the length of the learning rate: only its direction depends on the loss.
     trainer = Trainer(
         replace(TINY, variant="p", beta=1000.0, batch=60, learning_rate=0.001), short_programs(), CPU
     )
@@ -307,7 +307,7 @@ def test_orthogonal_weights_are_those_that_training_starts_from() -> None:
         ({"rl_from": 80.0}, "rl_from must be a fraction from 0 to 1, found 80.0"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_raise(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TrainConfig(**options)
 
@@ -319,16 +319,16 @@ def test_validation_programs_are_not_trained_on() -> None:
     assert trainer.train.tolist() == short_programs().split("train").tolist()
 
 
-# The same again
+# Reproducibility
 
 
-def test_the_same_seed_is_the_same_training(whole: Path, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_training(whole: Path, tmp_path: Path) -> None:
     torch.manual_seed(123)  # whatever was drawn elsewhere
     run_tiny(tmp_path)
     assert_same_training(whole, tmp_path)
 
 
-def test_another_seed_is_another_training(whole: Path, tmp_path: Path) -> None:
+def test_another_seed_gives_another_training(whole: Path, tmp_path: Path) -> None:
     run_tiny(tmp_path, replace(TINY, seed=1))
     assert metrics_of(whole) != metrics_of(tmp_path)
 
@@ -347,7 +347,7 @@ def interrupt_at(epoch: int) -> Callable[[Progress], None]:
 
 
 @pytest.mark.parametrize("epoch", [1, 2, 3])
-def test_a_training_interrupted_in_an_epoch_goes_on_as_if_it_had_not_been(
+def test_a_training_interrupted_in_an_epoch_resumes_identically(
     whole: Path, tmp_path: Path, epoch: int
 ) -> None:
     with pytest.raises(Interrupted):
@@ -357,7 +357,7 @@ def test_a_training_interrupted_in_an_epoch_goes_on_as_if_it_had_not_been(
 
 
 @pytest.mark.parametrize("file", [WEIGHTS_FILE, METRICS_FILE, CHECKPOINT_FILE])
-def test_a_training_interrupted_while_a_file_is_written_goes_on_as_if_it_had_not_been(
+def test_a_training_interrupted_while_writing_a_file_resumes_identically(
     whole: Path, tmp_path: Path, file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -400,7 +400,7 @@ train(TINY, short_programs(), Path(sys.argv[1]), CPU, listener)
 """
 
 
-def test_a_training_killed_in_an_epoch_goes_on_as_if_it_had_not_been(whole: Path, tmp_path: Path) -> None:
+def test_a_training_killed_in_an_epoch_resumes_identically(whole: Path, tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], cwd=root, capture_output=True)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
@@ -410,7 +410,7 @@ def test_a_training_killed_in_an_epoch_goes_on_as_if_it_had_not_been(whole: Path
 
 
 @pytest.mark.parametrize("step", ["_finish", "load_weights", "Judge", "save_weights"])
-def test_a_training_interrupted_after_its_last_epoch_is_finished_as_if_it_had_not_been(
+def test_a_training_interrupted_after_its_last_epoch_finishes_identically(
     whole: Path, tmp_path: Path, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
@@ -426,9 +426,9 @@ def test_a_training_interrupted_after_its_last_epoch_is_finished_as_if_it_had_no
             run_tiny(tmp_path, epoch_done=patch_the_rest)
     assert len(metrics_of(tmp_path)) == TINY.epochs
     assert "test" not in said_by(tmp_path)
-    told: list[Progress] = []
-    run_tiny(tmp_path, listener=told.append)
-    assert told == []
+    reported: list[Progress] = []
+    run_tiny(tmp_path, listener=reported.append)
+    assert reported == []
     assert_same_training(whole, tmp_path)
 
 
@@ -440,7 +440,7 @@ def test_there_is_a_line_of_metrics_per_epoch_after_a_resume(tmp_path: Path) -> 
     assert [line["epoch"] for line in metrics_of(tmp_path)] == [1, 2, 3]
 
 
-def test_a_training_resumed_with_another_number_of_epochs_is_refused(whole: Path) -> None:
+def test_resuming_with_another_number_of_epochs_raises(whole: Path) -> None:
     before = contents(whole)
     with pytest.raises(ValueError, match="holds a training with epochs=3, not 4; use another folder"):
         run_tiny(whole, replace(TINY, epochs=4))
@@ -455,7 +455,7 @@ def test_a_training_resumed_with_another_number_of_epochs_is_refused(whole: Path
         ({"beta": 0.2, "batch": 6}, "batch=5, not 6, beta=0.1, not 0.2"),
     ],
 )
-def test_a_folder_of_another_configuration_is_refused_and_left_as_it_was(
+def test_a_folder_of_another_configuration_raises_and_is_unchanged(
     whole: Path, other: dict[str, Any], message: str
 ) -> None:
     before = contents(whole)
@@ -464,7 +464,7 @@ def test_a_folder_of_another_configuration_is_refused_and_left_as_it_was(
     assert contents(whole) == before
 
 
-def test_other_data_is_refused_and_the_folder_left_as_it_was(whole: Path) -> None:
+def test_other_data_raises_and_the_folder_is_unchanged(whole: Path) -> None:
     data = short_programs()
     other = replace(data, config=replace(data.config, seed=data.config.seed + 1))
     before = contents(whole)
@@ -473,7 +473,7 @@ def test_other_data_is_refused_and_the_folder_left_as_it_was(whole: Path) -> Non
     assert contents(whole) == before
 
 
-def test_a_space_of_another_size_is_refused(whole: Path) -> None:
+def test_a_space_of_another_size_raises(whole: Path) -> None:
     with pytest.raises(ValueError, match="holds a training with model="):
         run_tiny(whole, replace(TINY, model=ModelConfig(16, 16, 15)))
 
@@ -481,7 +481,7 @@ def test_a_space_of_another_size_is_refused(whole: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [lambda b: b[:-100], lambda b: b[:7], lambda _: b"", lambda _: b"noise" * 99]
 )
-def test_a_damaged_checkpoint_is_refused_and_left_as_it_was(
+def test_a_damaged_checkpoint_raises_and_is_unchanged(
     whole: Path, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     for name, content in contents(whole).items():
@@ -492,7 +492,7 @@ def test_a_damaged_checkpoint_is_refused_and_left_as_it_was(
     assert contents(tmp_path) == before
 
 
-def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_a_checkpoint_of_another_kind_raises(tmp_path: Path) -> None:
     torch.save({"weights": torch.zeros(3)}, tmp_path / CHECKPOINT_FILE)
     with pytest.raises(ValueError, match=f"{CHECKPOINT_FILE} is damaged"):
         run_tiny(tmp_path)
@@ -513,7 +513,7 @@ ALL_OPTIONS = replace(
 
 
 def size_of_weights(space: ProgramSpace) -> float:
-    """A score that is a function of the space alone, as a search's is."""
+    """A score that depends on the space alone, like that of a search."""
     return float(sum(parameter.abs().sum() for parameter in space.parameters()))
 
 
@@ -564,7 +564,7 @@ def test_a_training_interrupted_while_searching_resumes_identically(
     ],
     ids=lambda other: next(iter(other)),
 )
-def test_a_training_with_another_option_is_refused(whole: Path, other: dict[str, Any]) -> None:
+def test_resuming_with_another_option_raises(whole: Path, other: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"holds a training with {next(iter(other))}="):
         run_tiny(whole, replace(TINY, **other))
 
@@ -589,11 +589,11 @@ def test_where_the_reinforced_phase_starts_survives_a_resume(
     assert [line["epoch"] for line in metrics_of(tmp_path) if "reward" in line] == [2, 3]
 
 
-# What is kept
+# Kept weights
 
 
 class Scripted:
-    """A judge that says what it was told to of each epoch, and remembers what it saw."""
+    """A judge with a given score for each epoch, which records the weights that it saw."""
 
     says = (0.2, 0.6, 0.6, 0.4)
     seen: list[dict[str, Tensor]]
@@ -611,7 +611,7 @@ class Scripted:
 
 
 def assert_coordinates_fit(folder: Path) -> None:
-    """The training programs lie around the origin, with the same deviation along every axis."""
+    """The training programs lie around the origin, with the same standard deviation along every axis."""
     data = short_programs()
     points = Space.load(folder).encode(data.tokens[data.split("train")[: TINY.programs]].copy())
     assert np.abs(points.mean(axis=0)).max() < 1e-3
@@ -684,25 +684,25 @@ def test_searching_does_not_change_the_training(tmp_path: Path) -> None:
     ("select", "judge", "found"),
     [("search", None, "no judge_search"), ("behaviour", size_of_weights, "a judge_search")],
 )
-def test_selection_and_judge_that_do_not_match_are_refused(
+def test_a_selection_that_does_not_match_the_judge_raises(
     tmp_path: Path, select: str, judge: Callable[[ProgramSpace], float] | None, found: str
 ) -> None:
     with pytest.raises(ValueError, match=f"select='{select}', but there is {found}"):
         run_tiny(tmp_path, replace(TINY, select=select), judge_search=judge)
 
 
-def test_a_search_score_that_is_not_finite_is_refused(tmp_path: Path) -> None:
+def test_a_search_score_that_is_not_finite_raises(tmp_path: Path) -> None:
     config = replace(TINY, variant="p", select="search", search_every=1)
     with pytest.raises(ValueError, match="judge_search must return a finite number, got nan"):
         run_tiny(tmp_path, config, judge_search=lambda _: float("nan"))
 
 
-def test_a_finished_training_says_its_best_epoch_and_trains_no_more(whole: Path) -> None:
+def test_a_finished_training_returns_its_best_epoch_without_training(whole: Path) -> None:
     before = contents(whole)
-    told: list[Progress] = []
-    best = run_tiny(whole, listener=told.append)
+    reported: list[Progress] = []
+    best = run_tiny(whole, listener=reported.append)
     assert best["validation_behaviour"] == max(line["validation_behaviour"] for line in metrics_of(whole))
-    assert told == []
+    assert reported == []
     assert contents(whole) == before
 
 
@@ -726,7 +726,7 @@ def test_the_coordinates_kept_are_those_of_all_batches(
         assert torch.allclose(kept[name], batched[name], atol=1e-4)
 
 
-def test_programs_go_through_the_space_that_was_kept(whole: Path) -> None:
+def test_the_weights_kept_encode_and_decode_programs(whole: Path) -> None:
     space, tokens = Space.load(whole), short_programs().tokens.copy()
     decoded = space.decode(space.encode(tokens))
     with torch.no_grad():
@@ -752,14 +752,14 @@ def test_the_weights_kept_are_judged_on_the_test_split(whole: Path) -> None:
     assert {name: test[name] for name in judged} == judged
 
 
-def test_a_training_tells_what_the_test_split_said(whole: Path) -> None:
+def test_a_training_returns_the_metrics_of_the_test_split(whole: Path) -> None:
     best, test = run_tiny(whole), read_about(whole / WEIGHTS_FILE)["test"]
     assert {name: value for name, value in best.items() if name.startswith("test_")} == {
         f"test_{name}": value for name, value in test.items()
     }
 
 
-def test_the_weights_kept_say_where_they_come_from_and_what_they_took(whole: Path) -> None:
+def test_the_weights_kept_have_metadata_of_origin_and_cost(whole: Path) -> None:
     about = read_about(whole / WEIGHTS_FILE)
     lines = [json.loads(line) for line in (whole / METRICS_FILE).read_text().splitlines()]
     assert about["training"] == asdict(TINY)
@@ -769,14 +769,14 @@ def test_the_weights_kept_say_where_they_come_from_and_what_they_took(whole: Pat
     assert about["device"] == "cpu"
 
 
-def test_the_folder_says_how_it_was_trained(whole: Path) -> None:
+def test_the_folder_has_the_configuration(whole: Path) -> None:
     assert json.loads((whole / CONFIG_FILE).read_text()) == asdict(TINY)
 
 
-def test_every_epoch_is_told(tmp_path: Path) -> None:
-    told: list[dict[str, float]] = []
-    run_tiny(tmp_path, epoch_done=told.append)
-    assert [metrics["epoch"] for metrics in told] == [1, 2, 3]
+def test_every_epoch_is_reported(tmp_path: Path) -> None:
+    reported: list[dict[str, float]] = []
+    run_tiny(tmp_path, epoch_done=reported.append)
+    assert [metrics["epoch"] for metrics in reported] == [1, 2, 3]
 
 
 # Configurations
@@ -796,12 +796,12 @@ def test_every_epoch_is_told(tmp_path: Path) -> None:
         ("search_iterations", 1),
     ],
 )
-def test_too_few_of_anything_are_refused(name: str, least: int) -> None:
+def test_values_below_the_minimum_raise(name: str, least: int) -> None:
     with pytest.raises(ValueError, match=f"^{name} must be at least {least}, found {least - 1}$"):
         TrainConfig(**{name: least - 1})  # type: ignore[arg-type]
 
 
-def test_an_unknown_variant_is_refused() -> None:
+def test_an_unknown_variant_raises() -> None:
     with pytest.raises(ValueError, match="expected one of leaps, p, pr, pl, found 'rl'"):
         TrainConfig("rl")
 

@@ -1,4 +1,4 @@
-"""Weights come back as they were, and a file that doesn't fit is refused with the reason."""
+"""Weight files: round trips, and errors for files that don't fit."""
 
 import re
 from dataclasses import asdict, replace
@@ -28,7 +28,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def rewrite(file: Path, **changes: object) -> None:
-    """Change what a file says about itself."""
+    """Change the metadata of a file."""
     file.write_bytes(save(load(file.read_bytes()), metadata(read_about(file) | changes)))
 
 
@@ -37,11 +37,11 @@ def names(file: Path) -> set[str]:
         return set(opened.keys())
 
 
-# There and back
+# Round trips
 
 
 @pytest.mark.parametrize("policy", [True, False])
-def test_weights_come_back_as_they_were(tmp_path: Path, policy: bool) -> None:
+def test_weights_survive_a_round_trip(tmp_path: Path, policy: bool) -> None:
     space = placed(untrained(12, max_length=30, policy=policy))
     save_weights(space, tmp_path / "new" / "w.safetensors")
     loaded = load_weights(tmp_path / "new" / "w.safetensors")
@@ -51,17 +51,17 @@ def test_weights_come_back_as_they_were(tmp_path: Path, policy: bool) -> None:
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
-def test_a_loaded_space_decodes_what_the_saved_one_did(file: Path) -> None:
+def test_a_loaded_space_decodes_like_the_saved_one(file: Path) -> None:
     latent = drawn(20, 8)
     assert torch.equal(load_weights(file).decode(latent), untrained().decode(latent))
 
 
-def test_a_loaded_space_encodes_what_the_saved_one_did(file: Path) -> None:
+def test_a_loaded_space_encodes_like_the_saved_one(file: Path) -> None:
     tokens = tokens_of("move", "WHILE c( frontIsClear c) w( move w)")
     assert torch.equal(load_weights(file).encode(tokens), untrained().encode(tokens))
 
 
-def test_a_loaded_space_is_there_to_be_used(file: Path) -> None:
+def test_a_loaded_space_is_in_evaluation_mode(file: Path) -> None:
     assert not load_weights(file).training
 
 
@@ -73,7 +73,7 @@ def test_without_the_policy_there_are_no_policy_tensors(tmp_path: Path) -> None:
     assert names(tmp_path / "with") != names(tmp_path / "without")
 
 
-def test_weights_for_searching_decode_as_the_rounded_network(tmp_path: Path) -> None:
+def test_weights_for_searching_decode_like_the_rounded_network(tmp_path: Path) -> None:
     space = placed(untrained(12, max_length=30))
     save_weights(space, tmp_path / "w", for_search=True)
     loaded = load_weights(tmp_path / "w")
@@ -100,7 +100,7 @@ def test_the_space_keeps_its_policy_when_it_is_saved_without(tmp_path: Path) -> 
     assert space.policy is not None
 
 
-# What a file says about itself
+# Metadata
 
 
 def test_the_file_names_vocabulary_sizes_and_version(file: Path) -> None:
@@ -111,7 +111,7 @@ def test_the_file_names_vocabulary_sizes_and_version(file: Path) -> None:
 
 
 @pytest.mark.parametrize("embedding", [3, 50])
-def test_the_size_of_token_embeddings_comes_back(tmp_path: Path, embedding: int) -> None:
+def test_the_size_of_token_embeddings_is_loaded(tmp_path: Path, embedding: int) -> None:
     space = ProgramSpace(LANGUAGE, ModelConfig(8, 8, embedding=embedding))
     save_weights(space, tmp_path / "w")
     loaded = load_weights(tmp_path / "w")
@@ -120,32 +120,32 @@ def test_the_size_of_token_embeddings_comes_back(tmp_path: Path, embedding: int)
     assert torch.equal(loaded.decode(drawn(20, 8)), space.decode(drawn(20, 8)))
 
 
-def test_the_file_also_says_what_it_was_given_to_say(tmp_path: Path) -> None:
-    said = {"training": {"epochs": 3, "programs": None}, "metrics": [0.5, "a night"]}
-    save_weights(untrained(), tmp_path / "w", said)
-    assert read_about(tmp_path / "w").items() >= said.items()
+def test_the_file_contains_the_given_metadata(tmp_path: Path) -> None:
+    given = {"training": {"epochs": 3, "programs": None}, "metrics": [0.5, "a night"]}
+    save_weights(untrained(), tmp_path / "w", given)
+    assert read_about(tmp_path / "w").items() >= given.items()
 
 
-def test_what_a_file_is_given_to_say_is_never_said_instead_of_what_it_holds(tmp_path: Path) -> None:
-    said = {"vocabulary": ["move"], "model": asdict(ModelConfig(16, 16)), "version": "0", "training": "none"}
-    save_weights(untrained(), tmp_path / "w", said)
+def test_given_metadata_never_overrides_the_files_own(tmp_path: Path) -> None:
+    given = {"vocabulary": ["move"], "model": asdict(ModelConfig(16, 16)), "version": "0", "training": "none"}
+    save_weights(untrained(), tmp_path / "w", given)
     about = read_about(tmp_path / "w")
     assert about["vocabulary"] == list(LANGUAGE.tokens)
     assert (ModelConfig(**about["model"]), about["version"]) == (ModelConfig(8, 8), __version__)
     assert about["training"] == "none"
 
 
-def test_what_was_said_with_the_policy_can_be_said_without(file: Path) -> None:
+def test_metadata_can_be_saved_again_without_the_policy(file: Path) -> None:
     save_weights(load_weights(file), file, read_about(file), for_search=True)
     assert load_weights(file).policy is None
 
 
-def test_the_file_says_whether_it_holds_a_policy(tmp_path: Path) -> None:
+def test_the_metadata_states_whether_there_is_a_policy(tmp_path: Path) -> None:
     save_weights(untrained(), tmp_path / "w", for_search=True)
     assert read_about(tmp_path / "w")["model"] == asdict(untrained().config) | {"policy": False}
 
 
-def test_the_same_weights_are_the_same_file(tmp_path: Path) -> None:
+def test_the_same_weights_give_the_same_file(tmp_path: Path) -> None:
     contents = set()
     for number in range(20):
         save_weights(untrained(), tmp_path / str(number))
@@ -153,42 +153,42 @@ def test_the_same_weights_are_the_same_file(tmp_path: Path) -> None:
     assert len(contents) == 1
 
 
-# Refusals
+# Errors
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"nowhere\.safetensors"):
         load_weights(tmp_path / "nowhere.safetensors")
 
 
 @pytest.mark.parametrize("kept", [0, 5, 8, 200, 5000, -1])
-def test_a_truncated_file_is_refused(file: Path, kept: int) -> None:
+def test_a_truncated_file_raises(file: Path, kept: int) -> None:
     file.write_bytes(file.read_bytes()[:kept])
     with pytest.raises(ValueError, match=f"{file} is damaged, or not a file of LEAPS"):
         load_weights(file)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_file_of_noise_is_refused(file: Path, seed: int) -> None:
+def test_a_file_of_noise_raises(file: Path, seed: int) -> None:
     file.write_bytes(np.random.default_rng(seed).bytes(5000))
     with pytest.raises(ValueError, match=f"{file} is damaged, or not a file of LEAPS"):
         load_weights(file)
 
 
-def test_a_file_of_other_tensors_is_refused(file: Path) -> None:
+def test_a_file_of_other_tensors_raises(file: Path) -> None:
     file.write_bytes(save({"x": torch.zeros(3)}))
     with pytest.raises(ValueError, match=f"{file} is damaged, or not a file of LEAPS"):
         load_weights(file)
 
 
 @pytest.mark.parametrize("model", ["", [], None, {"colour": "red"}, {"latent": 3, "hidden": 4}])
-def test_a_file_of_another_kind_of_model_is_refused(file: Path, model: object) -> None:
+def test_a_file_of_another_model_raises(file: Path, model: object) -> None:
     rewrite(file, model=model)
     with pytest.raises(ValueError, match="is damaged or holds no weights"):
         load_weights(file)
 
 
-def test_another_vocabulary_is_refused_with_what_differs(file: Path) -> None:
+def test_another_vocabulary_raises_with_the_differences(file: Path) -> None:
     rewrite(file, vocabulary=["paint" if token == "putMarker" else token for token in LANGUAGE.tokens])
     message = "is a program space of another language: it has paint and lacks putMarker"
     with pytest.raises(ValueError, match=message):
@@ -216,7 +216,7 @@ def test_words_in_another_order_are_another_language(file: Path) -> None:
         load_weights(file, language=other)
 
 
-def test_a_file_of_an_earlier_version_is_karels_grid_and_names_no_opposites(tmp_path: Path) -> None:
+def test_a_file_of_an_earlier_version_has_karels_grid_and_no_opposites(tmp_path: Path) -> None:
     save_weights(untrained(), tmp_path / "w")
     about = read_about(tmp_path / "w")
     del about["opposites"], about["observation"]
@@ -226,7 +226,7 @@ def test_a_file_of_an_earlier_version_is_karels_grid_and_names_no_opposites(tmp_
     assert loaded.language == replace(LANGUAGE, opposites=())
 
 
-def test_a_language_and_a_shape_come_back_as_they_were(tmp_path: Path) -> None:
+def test_language_and_observation_shape_survive_a_round_trip(tmp_path: Path) -> None:
     space = ProgramSpace(HOOVER.language, ModelConfig(8, 8))
     save_weights(space, tmp_path / "w")
     loaded = load_weights(tmp_path / "w", language=HOOVER.language)
@@ -234,13 +234,13 @@ def test_a_language_and_a_shape_come_back_as_they_were(tmp_path: Path) -> None:
     assert torch.equal(loaded.decode(drawn(20, 8)), space.decode(drawn(20, 8)))
 
 
-def test_a_shorter_vocabulary_is_refused_with_what_lacks(file: Path) -> None:
+def test_a_shorter_vocabulary_raises_with_the_missing_words(file: Path) -> None:
     rewrite(file, vocabulary=LANGUAGE.tokens[:-1])
     with pytest.raises(ValueError, match=r"is damaged or holds no weights \(expected the tokens of"):
         load_weights(file)
 
 
-def test_the_same_tokens_in_another_order_are_refused(file: Path) -> None:
+def test_the_same_tokens_in_another_order_raise(file: Path) -> None:
     rewrite(file, vocabulary=LANGUAGE.tokens[::-1])
     with pytest.raises(ValueError, match=r"is damaged or holds no weights \(expected the tokens of"):
         load_weights(file)
@@ -255,7 +255,7 @@ def test_a_tensor_of_the_wrong_shape_is_named(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "size"), [("decoder.gru.bias_hh_l0", 24), ("coordinates.centre", 8)])
-def test_a_tensor_that_lacks_is_named(file: Path, name: str, size: int) -> None:
+def test_a_missing_tensor_is_named(file: Path, name: str, size: int) -> None:
     tensors = load(file.read_bytes())
     del tensors[name]
     file.write_bytes(save(tensors, metadata(read_about(file))))
@@ -263,20 +263,20 @@ def test_a_tensor_that_lacks_is_named(file: Path, name: str, size: int) -> None:
         load_weights(file)
 
 
-def test_a_tensor_too_many_is_named(file: Path) -> None:
+def test_an_extra_tensor_is_named(file: Path) -> None:
     tensors = load(file.read_bytes()) | {"extra": torch.zeros(3)}
     file.write_bytes(save(tensors, metadata(read_about(file))))
     with pytest.raises(ValueError, match=r"extra should be None, found \(3,\)"):
         load_weights(file)
 
 
-def test_sizes_that_the_tensors_do_not_have_are_refused(file: Path) -> None:
+def test_sizes_that_do_not_match_the_tensors_raise(file: Path) -> None:
     rewrite(file, model={"latent": 16, "hidden": 16})
     with pytest.raises(ValueError, match=r"coordinates\.axes should be \(16, 16\), found \(8, 8\)"):
         load_weights(file)
 
 
-def test_a_data_set_is_no_file_of_weights(file: Path) -> None:
+def test_a_data_set_is_not_accepted_as_weights(file: Path) -> None:
     about = {"vocabulary": LANGUAGE.tokens, "config": {"programs": 20}}
     file.write_bytes(save({"tokens": torch.zeros(3)}, metadata(about)))
     with pytest.raises(ValueError, match=f"{file} is damaged or holds no weights"):

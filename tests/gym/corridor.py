@@ -1,4 +1,4 @@
-"""An environment that is easily understood, and tasks in it: walk to the right end of a corridor."""
+"""A simple environment with tasks: walk to the right end of a corridor."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LENGTH = 6
 
 
 class Corridor(gymnasium.Env[Any, Any]):
-    """Observations: the place, and whether the light is on, which it is at random. Reward 1 at the end."""
+    """Observations: the cell, and whether the light is on, at random. The reward at the end is 1."""
 
     def __init__(self, length: int = LENGTH, render_mode: str | None = None) -> None:
         self.length, self.render_mode = length, render_mode

@@ -1,4 +1,4 @@
-"""An environment that hangs in some step or reset, and tasks in it."""
+"""An environment that hangs in a step or reset, and its tasks."""
 
 import ctypes
 import time
@@ -29,7 +29,7 @@ class Hanging(Corridor):
 
 
 class Spinning(Hanging):
-    """It computes without an end, and catches all errors."""
+    """An infinite loop that catches all errors."""
 
     def hang(self) -> None:
         number = 0
@@ -41,7 +41,7 @@ class Spinning(Hanging):
 
 
 class Holding(Hanging):
-    """It does not let go of the interpreter, as compiled code may."""
+    """A call that blocks the interpreter, like compiled code."""
 
     def hang(self) -> None:
         ctypes.PyDLL(None).sleep(3600)

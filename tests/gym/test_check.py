@@ -1,4 +1,4 @@
-"""A task that can't be searched is refused before a search begins, with what is wrong with it."""
+"""An invalid task or environment raises before a search, with the reason."""
 
 import itertools
 import warnings
@@ -58,7 +58,7 @@ class Unseeded(Corridor):
 
 
 class NeverSeeded(Corridor):
-    """Begins elsewhere each time, whatever the seed."""
+    """Has another length in each episode, independent of the seed."""
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> Any:  # noqa: ARG002
         self.length = LENGTH + next(COUNT)
@@ -69,7 +69,7 @@ class NeverSeeded(Corridor):
 
 
 class Ageing(Corridor):
-    """Remembers earlier episodes."""
+    """Has a state that depends on earlier episodes."""
 
     age = 0
 
@@ -83,7 +83,7 @@ class Ageing(Corridor):
 
 
 class Different(Corridor):
-    """Each environment has a level of its own."""
+    """Each environment has its own level."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ HERE = r"\(.*test_check.py, line \d+\)"
         ({"make": Unseeded}, "same seed and actions .* the observation differed after .* played again"),
         (
             {"make": NeverSeeded},
-            r"differed after the reset.* Gymnasium's checker says: .*super\(\).reset\(seed=seed\)",
+            r"differed after the reset.* Gymnasium's checker reports: .*super\(\).reset\(seed=seed\)",
         ),
         ({"make": Ageing}, "the reward differed after step [0-9]+, when it was played"),
         (
@@ -199,7 +199,7 @@ HERE = r"\(.*test_check.py, line \d+\)"
         ),
         ({"make": lambda: Rewarding(None)}, "expected a finite reward, found None in step 1 of"),
         ({"make": lambda: Rewarding("1")}, "expected a finite reward, found '1' in step 1 of"),
-        ({"steps": None}, "wrong: the environment says no number of steps .*; expected `steps`"),
+        ({"steps": None}, "wrong: the environment has no limit of steps per episode; expected `steps`"),
         ({"actions": {"left": 0, "far": 2}}, "wrong: action far: 2 is not in the environment's Discrete"),
         (
             {"actions": {"left": 0, "half": 0.5}},
@@ -234,7 +234,7 @@ HERE = r"\(.*test_check.py, line \d+\)"
         ),
     ],
 )
-def test_what_is_wrong_is_found_before_a_search(settings: dict[str, Any], message: str) -> None:
+def test_an_invalid_environment_raises_before_a_search(settings: dict[str, Any], message: str) -> None:
     task = corridor(**({"name": "wrong", "perceptions": {"lit": light_is_on}, "opposites": {}} | settings))
     with pytest.raises(ValueError, match=message):
         task.check(here=True)
@@ -243,7 +243,7 @@ def test_what_is_wrong_is_found_before_a_search(settings: dict[str, Any], messag
             Run(SolveConfig("wrong", budget=100), task)
 
 
-def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
+def test_an_invalid_variant_raises_when_it_is_used() -> None:
     task = corridor(variants={"old": OldStep})
     task.check()
     with pytest.raises(ValueError, match="the old Gym"):
@@ -253,7 +253,7 @@ def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"name": 3}, "a task's name is not empty .*; found 3"),
+        ({"name": 3}, "a task's name must not be empty .*, found 3"),
         ({"make": None}, "corridor: make: expected the id of an environment, or a function .* found None"),
         (
             {"variants": {"long": 12}},
@@ -261,11 +261,11 @@ def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
         ),
         (
             {"actions": ["left", "right"]},
-            r"corridor: actions: expected names and what each .* \['left', 'right'\]",
+            r"corridor: actions: expected a mapping from names, .* \['left', 'right'\]",
         ),
-        ({"actions": {0: "left"}}, "corridor: actions: expected texts as names, found 0"),
-        ({"perceptions": [light_is_on]}, "corridor: perceptions: expected names and what each stands for"),
-        ({"opposites": ("lightIsOff",)}, "corridor: opposites: expected names and what each stands for"),
+        ({"actions": {0: "left"}}, "corridor: actions: expected strings as names, found 0"),
+        ({"perceptions": [light_is_on]}, "corridor: perceptions: expected a mapping from names"),
+        ({"opposites": ("lightIsOff",)}, "corridor: opposites: expected a mapping from names"),
         ({"best": "500"}, "corridor: best: expected a number, or infinity, found '500'"),
         ({"best": np.nan}, "corridor: best: expected a number, or infinity, found nan"),
         ({"checked": 1.5}, "corridor: checked: expected a whole number, found 1.5"),
@@ -285,13 +285,13 @@ def test_what_is_wrong_with_a_variant_is_found_when_it_is_used() -> None:
         ({"actions": {"lightIsOn": 0}}, "corridor: each name must be one token only; .*: lightIsOn"),
     ],
 )
-def test_fields_of_the_wrong_kind_are_refused(settings: dict[str, Any], message: str) -> None:
+def test_fields_of_a_wrong_type_raise(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         corridor(**settings)
 
 
 @pytest.mark.parametrize("reward", [True, np.True_, np.float32(1), np.int64(1), np.array(1.0), np.array([1])])
-def test_rewards_of_any_kind_of_number_are_taken(reward: Any) -> None:
+def test_rewards_of_any_numeric_type_are_accepted(reward: Any) -> None:
     task = corridor(make=lambda: Rewarding(reward))
     task.check(here=True)
     found = task.run(task.compile("DEF run m( left left m)"), task.worlds(1, seed=0)).returns
@@ -299,7 +299,7 @@ def test_rewards_of_any_kind_of_number_are_taken(reward: Any) -> None:
     assert found.tolist() == [[2.0]]
 
 
-def test_environments_that_warn_are_taken() -> None:
+def test_environments_that_warn_are_accepted() -> None:
     class Warns(Corridor):
         def __init__(self) -> None:
             super().__init__()

@@ -1,4 +1,4 @@
-"""The commands take a task in any Gymnasium environment by its file."""
+"""The commands load a task in any Gymnasium environment from its file."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def test_a_task_is_solved_at_the_prompt(leaps: Leaps, tmp_path: Path) -> None:
     assert stored["program"] == done.json["program"]
 
 
-def test_what_is_found_is_shown_in_the_words_of_the_task(leaps: Leaps, tmp_path: Path) -> None:
+def test_the_result_is_shown_in_the_words_of_the_task(leaps: Leaps, tmp_path: Path) -> None:
     done = leaps("solve", TASK, "--budget", 1500, "--out", tmp_path / "found")
     assert done.code == 0
     assert "1.000 (1,000 fresh draws): solved" in done.out
@@ -115,7 +115,7 @@ def test_a_program_is_checked_in_the_words_of_the_task(leaps: Leaps) -> None:
     assert leaps("check", "-e", "DEF run m( move m)", "--task", "maze").code == 0
 
 
-def test_a_file_that_was_edited_does_not_go_on(
+def test_a_search_of_an_edited_file_does_not_resume(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "mine.py"
@@ -132,14 +132,12 @@ def test_a_file_that_was_edited_does_not_go_on(
     done = leaps(*words)
     assert done.code == 2
     assert f"{file}, or a file that it imports, changed since this search was interrupted" in done.err
-    assert f"or delete {kept[0]} to search from the beginning" in done.err
+    assert f"or delete {kept[0]} to start again" in done.err
     file.write_text(source)
     assert "resumes after" in leaps(*words).err
 
 
-def test_what_is_wrong_with_an_environment_is_said_before_a_folder_is_made(
-    leaps: Leaps, tmp_path: Path
-) -> None:
+def test_an_invalid_environment_raises_before_a_folder_is_made(leaps: Leaps, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     source = (Path(__file__).parent / "corridor.py").read_text()
     file.write_text(source.replace("self.np_random.random()", "np.random.random()"))
@@ -172,13 +170,13 @@ def test_what_is_wrong_with_an_environment_is_said_before_a_folder_is_made(
         (("repair", "-e", "DEF run m( move m)", "--task", TASK), "'move' is not a token of this language"),
     ],
 )
-def test_bad_input_is_refused(leaps: Leaps, words: tuple[str, ...], message: str) -> None:
+def test_invalid_input_raises(leaps: Leaps, words: tuple[str, ...], message: str) -> None:
     done = leaps(*words)
     assert done.code == 2
     assert message in done.err
 
 
-def test_a_program_with_a_constant_of_its_own_is_run_traced_and_checked(leaps: Leaps) -> None:
+def test_a_program_with_a_new_constant_is_run_traced_and_checked(leaps: Leaps) -> None:
     program = "DEF run m( WHILE c( angle>0.0123 c) w( pushRight w) pushLeft m)"
     for command in ("run", "trace", "check"):
         done = leaps(command, "-e", program, "--task", "CartPole-v1", "--json")

@@ -1,4 +1,4 @@
-"""Numbers are compared with constants, which are chosen from rollouts and refined by a search."""
+"""Numeric perceptions: constants from rollouts, refined by a search."""
 
 import json
 from dataclasses import replace
@@ -23,7 +23,7 @@ PLACE = number(lambda seen: seen[0])
 
 
 def walk(**settings: Any) -> GymTask:
-    """Walk to the right while the place is less than something."""
+    """Walk to the right while the position is below a constant."""
     given: dict[str, Any] = {
         "name": "walk",
         "make": Corridor,
@@ -44,12 +44,12 @@ def test_perceptions_have_constants_in_their_names() -> None:
     assert language.perceptions == ("place>0.25", "place>0.5", "lightIsOn")
 
 
-def test_a_number_has_as_much_weight_as_another_perception() -> None:
+def test_a_number_has_the_weight_of_one_perception() -> None:
     shares = walk(constants={"place": (0.2, 0.4, 0.6)}).domain.programs.perceptions
     assert shares == pytest.approx((1 / 6, 1 / 6, 1 / 6, 1 / 2))
 
 
-def test_first_constants_are_quantiles_of_random_rollouts() -> None:
+def test_initial_constants_are_quantiles_of_random_rollouts() -> None:
     first, again = walk(), walk()
     assert first.compared == again.compared
     places = first.compared["place"]
@@ -110,7 +110,7 @@ def test_a_program_with_any_constant_can_be_run() -> None:
     assert both.mean_return[0] == 1.0 > both.mean_return[1]
 
 
-def test_a_language_made_to_fit_again_is_the_same() -> None:
+def test_fitting_a_language_twice_changes_nothing() -> None:
     changed = WALK.refined(WALK.domain.language.batch([WALK.domain.read("DEF run m( left m)")]), rng())
     assert changed is not None
     words = changed.task.domain.language.perceptions
@@ -138,8 +138,8 @@ def test_refining_keeps_the_best_program_and_maps_others_to_the_nearest() -> Non
         assert "place>" in now.text(changed.tokens[program])
 
 
-def test_a_search_finds_constants_that_its_task_did_not_begin_with() -> None:
-    """From 0.1 alone: to walk to the end needs a constant of 0.8 or more."""
+def test_a_search_finds_constants_that_its_task_did_not_start_with() -> None:
+    """The initial constants are small, and reaching the end needs one of 0.8 or more."""
     task = walk(
         perceptions={"place": PLACE}, constants={"place": (0.1, 0.15)}, actions={"right": 1, "left": 0}
     )
@@ -186,11 +186,11 @@ def test_a_policy_and_its_export_act_alike(tmp_path: Path) -> None:
     exported: dict[str, Any] = {}
     text = (tmp_path / "policy.py").read_text()
     exec(compile(text, "policy.py", "exec"), exported)
-    theirs = exported["Policy"]()
+    exported_policy = exported["Policy"]()
     assert '"place>0.93": lambda observation: perceive_place(observation) > 0.93' in text
     for place in (0.0, 0.5, 0.92, 0.94):
         seen = np.array([place, 0.0])
-        assert policy.act(seen) == theirs.act(seen)
+        assert policy.act(seen) == exported_policy.act(seen)
     assert policy.reasons == {"place>0.93": True}
 
 
@@ -208,15 +208,15 @@ def test_continuous_actions_have_names() -> None:
     assert found.returns.min() > 80
 
 
-def test_a_privileged_number_looks_into_the_environment() -> None:
+def test_a_privileged_number_needs_the_environment() -> None:
     task = walk(perceptions={"cell": number(privileged(lambda environment: environment.place))})
     assert task.privileged == list(task.sensors)
     assert evaluate("DEF run m( WHILE c( not c( cell>4.5 c) c) w( right w) m)", task).mean_return[0] == 1.0
-    with pytest.raises(ValueError, match="looks into the environment"):
+    with pytest.raises(ValueError, match="privileged perceptions"):
         ProgramPolicy("DEF run m( WHILE c( cell>4.5 c) w( right w) m)", task)
 
 
-def test_what_is_no_number_is_pointed_at() -> None:
+def test_a_value_that_is_not_a_number_raises_with_its_line() -> None:
     def text(seen: Any) -> str:  # noqa: ARG001
         return "far"
 
@@ -225,18 +225,18 @@ def test_what_is_no_number_is_pointed_at() -> None:
             _ = walk(perceptions={"place": number(wrong)}).domain
 
 
-def test_mistakes_in_numbers_are_refused() -> None:
+def test_invalid_numbers_raise() -> None:
     with pytest.raises(ValueError, match="perception place: expected a function"):
         walk(perceptions={"place": number(3)})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="without >"):
         walk(perceptions={"place>": PLACE})
-    with pytest.raises(ValueError, match="constants: found 'speed'"):
+    with pytest.raises(ValueError, match="constants: expected names of numbers, found 'speed'"):
         walk(constants={"speed": (1.0,)})
     with pytest.raises(ValueError, match="at least one constant"):
         walk(constants={"place": ()})
 
 
-def test_a_task_is_listed_without_playing_it() -> None:
+def test_listing_a_task_runs_no_episode() -> None:
     def make() -> Any:
         raise AssertionError("an environment was made")
 

@@ -1,4 +1,4 @@
-"""A program that is written as plain Python does what it did, and depends on nothing."""
+"""An exported program acts like the original, without dependencies."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ def bright(seen: Any) -> bool:
 
 
 def warm(seen: Any) -> bool:
-    """Nothing but its argument and Python's own words."""
+    """Uses only its argument and Python's built-ins."""
     return any(value > 0.5 for value in seen[1:])
 
 
@@ -52,7 +52,7 @@ def imported(text: str) -> Any:
     return module["Policy"]
 
 
-def test_it_does_what_the_program_does() -> None:
+def test_the_exported_policy_acts_like_the_program() -> None:
     language = ROOMS.domain.language
     rng = np.random.default_rng(0)
     shares = [1 / 3 if name in ("bright", "warm", "dark") else 0.0 for name in language.perceptions]
@@ -60,13 +60,13 @@ def test_it_does_what_the_program_does() -> None:
     ended = acted = 0
     for tokens in sample_programs(language, distribution, 300, seed=1, max_length=70):
         text = ROOMS.domain.text(tokens)
-        theirs = imported(to_python(ROOMS.domain.parse(text), ROOMS))()
-        ours = ProgramPolicy(text, ROOMS)
+        exported = imported(to_python(ROOMS.domain.parse(text), ROOMS))()
+        policy = ProgramPolicy(text, ROOMS)
         for _ in range(2):
-            ours.reset()
-            theirs.reset()
+            policy.reset()
+            exported.reset()
             for seen in rng.random((25, 3)).round(1):
-                expected, found = ours.act(seen), theirs.act(seen)
+                expected, found = policy.act(seen), exported.act(seen)
                 assert expected == found or expected is found
                 if found is None:
                     ended += 1
@@ -76,7 +76,7 @@ def test_it_does_what_the_program_does() -> None:
     assert acted > 2000
 
 
-def test_rounds_that_do_nothing_come_to_an_end() -> None:
+def test_loops_without_actions_end() -> None:
     silent = "DEF run m( " + "REPEAT R=19 r( " * 15 + "IF c( warm c) i( go i) " + "r) " * 15 + "wait m)"
     policy = imported(to_python(ROOMS.domain.parse(silent), ROOMS))()
     assert [policy.act((0.0, 0.0)), policy.act((0.0, 0.0))] == [0, None]
@@ -85,7 +85,7 @@ def test_rounds_that_do_nothing_come_to_an_end() -> None:
     assert [policy.act((1.0, 0.0)) for _ in range(3)] == [1, None, None]
 
 
-def test_the_file_depends_on_nothing(tmp_path: Path) -> None:
+def test_the_file_has_no_dependencies(tmp_path: Path) -> None:
     ProgramPolicy(WARM, ROOMS).export(tmp_path / "policy.py")
     code = "from policy import Policy; import sys; p = Policy(); "
     code += "print(p.act((1, 1)), p.act((1, 0)), p.act((0, 0)))"
@@ -125,7 +125,7 @@ def test_lambdas_are_written_as_definitions() -> None:
         ),
     ],
 )
-def test_what_can_not_stand_alone_is_refused(program: str, message: str | None) -> None:
+def test_a_function_that_can_not_stand_alone_raises(program: str, message: str | None) -> None:
     if message is None:
         assert imported(to_python(ROOMS.domain.parse(program), ROOMS))().act((0.0, 1.0)) == 1
         return
@@ -133,20 +133,20 @@ def test_what_can_not_stand_alone_is_refused(program: str, message: str | None) 
         to_python(ROOMS.domain.parse(program), ROOMS)
 
 
-def test_a_program_that_looks_into_the_environment_is_not_exported(tmp_path: Path) -> None:
+def test_a_program_with_privileged_perceptions_is_not_exported(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="corridor: perception atTheEnd looks into the environment"):
         to_python(CORRIDOR.domain.parse("DEF run m( IF c( atTheEnd c) i( left i) m)"), CORRIDOR)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_program_that_repeats_does_so_as_python() -> None:
+def test_an_exported_program_repeats() -> None:
     again = replace(ROOMS, repeats=True)
     for program, seen, done in (
         ("DEF run m( go IF c( warm c) i( push i) m)", (0.0, 1.0), [1, [0.5, -1.0], 1, [0.5, -1.0]]),
         ("DEF run m( IF c( warm c) i( go i) m)", (0.0, 0.0), [None] * 4),
         ("DEF run m( IF c( warm c) i( go i) m)", (0.0, 1.0), [1] * 4),
     ):
-        theirs = imported(to_python(again.domain.parse(program), again))()
-        ours = ProgramPolicy(program, again)
-        assert [theirs.act(seen) for _ in range(4)] == done
-        assert [ours.act(seen) for _ in range(4)] == done
+        exported = imported(to_python(again.domain.parse(program), again))()
+        policy = ProgramPolicy(program, again)
+        assert [exported.act(seen) for _ in range(4)] == done
+        assert [policy.act(seen) for _ in range(4)] == done

@@ -1,4 +1,4 @@
-"""A film has a picture of every state of an episode."""
+"""Films have a picture of every state of an episode."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Known environments are tasks: every one can be played, and what is seen in MiniGrid is what is there."""
+"""Known environments: each can be run, and MiniGrid's perceptions are correct."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def test_a_program_cannot_save_the_cost_of_steps_by_ending() -> None:
 
 
 def view(**cells: tuple[int, int, int]) -> Any:
-    """What an agent sees: nothing but these cells, by column and row."""
+    """An observation with only these cells, by column and row."""
     image = np.zeros((7, 7, 3), np.uint8)
     for place, cell in cells.items():
         image[int(place[1]), int(place[2])] = cell
@@ -62,12 +62,12 @@ def view(**cells: tuple[int, int, int]) -> Any:
         ((9, 0, 0), {"frontIsLava"}),
     ],
 )
-def test_what_is_in_front_is_seen(cell: tuple[int, int, int], holds: set[str]) -> None:
+def test_the_cell_in_front_is_perceived(cell: tuple[int, int, int], holds: set[str]) -> None:
     seen = view(c35=cell)
     assert {name for name, perception in SEEN_IN_MINIGRID.items() if perception(seen)} == holds
 
 
-def test_sides_and_hands_are_seen() -> None:
+def test_sides_and_the_carried_object_are_perceived() -> None:
     seen = view(c26=(1, 0, 0), c46=(2, 5, 0), c36=(5, 4, 0), c52=(8, 1, 0))
     held = {name for name, perception in SEEN_IN_MINIGRID.items() if perception(seen)}
     assert held == {"leftIsClear", "carriesKey", "goalAhead", "goalRight"}

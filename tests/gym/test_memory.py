@@ -1,4 +1,4 @@
-"""An environment that remembers is the environment, and is played less."""
+"""A caching environment gives the same episodes with fewer steps."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from tests.gym.test_task import IN_LIGHT, RIGHT
 
 
 class Counting(Corridor):
-    """A corridor that counts what it is played."""
+    """A corridor that counts its steps and resets."""
 
     steps = resets = 0
 
@@ -31,14 +31,14 @@ def test_episodes_are_those_of_the_environment() -> None:
         seed, actions = int(rng.integers(5)), rng.integers(2, size=6).tolist()
         assert plain.reset(seed=seed)[0].tolist() == remembering.reset(seed=seed)[0].tolist()
         for action in actions:
-            theirs, ours = plain.step(action), remembering.step(action)
-            assert theirs[0].tolist() == ours[0].tolist()
-            assert theirs[1:] == ours[1:]
+            expected, cached = plain.step(action), remembering.step(action)
+            assert expected[0].tolist() == cached[0].tolist()
+            assert expected[1:] == cached[1:]
         assert remembering.unwrapped.place == plain.place
         assert np.array_equal(remembering.render(), plain.render())
 
 
-def test_what_is_known_is_not_played_again() -> None:
+def test_cached_steps_are_not_run_again() -> None:
     environment = Counting()
     remembering = Remembering(environment)
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Runs that are cut short where states repeat are the runs that they would have been."""
+"""Runs that are cut short where states repeat have the same results."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def state_of(ring: Any) -> Any:
 
 
 def last_seen(episode: Any) -> float:
-    """All that a task's value can see."""
+    """All arguments of a task's value."""
     seen = episode.observation[0] + 100 * episode.terminated + 1000 * episode.truncated
     return float(seen + sum(episode.rewards) / 7 + len(episode.rewards) / 1e6 + episode.info.get("place", 0))
 
@@ -124,7 +124,7 @@ def test_a_film_shows_the_whole_run() -> None:
     assert Ring.steps == len(scene.done) == 50
 
 
-def test_a_search_with_a_key_asks_what_it_asks_without() -> None:
+def test_a_key_does_not_change_the_search() -> None:
     found = []
     for key in (None, state_of):
         run = Run(SolveConfig("ring", seed=1, worlds=4, max_length=20), ring(key=key, steps=40))

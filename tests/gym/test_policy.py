@@ -1,4 +1,4 @@
-"""A program acts wherever a policy does."""
+"""A program as a policy."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def test_it_acts_until_the_program_ends_and_reset_restarts_it() -> None:
         ]
 
 
-def test_it_says_what_it_perceived_for_its_last_action() -> None:
+def test_reasons_has_the_perceptions_of_the_last_action() -> None:
     policy = ProgramPolicy(SEEING, CORRIDOR)
     policy.act(ON)
     assert policy.reasons == {"lightIsOn": True}
@@ -50,7 +50,7 @@ def test_it_says_what_it_perceived_for_its_last_action() -> None:
     assert policy.reasons == {"lightIsOn": False}
 
 
-def test_it_does_what_the_program_does_when_it_is_evaluated() -> None:
+def test_the_policy_acts_like_the_evaluated_program() -> None:
     starts = CORRIDOR.worlds(20, seed=7)
     found = CORRIDOR.run(CORRIDOR.compile(LOOKING), starts)
     environment = Corridor()
@@ -65,8 +65,8 @@ def test_it_does_what_the_program_does_when_it_is_evaluated() -> None:
         assert steps == found.steps[0, number]
 
 
-def test_what_looks_into_the_environment_needs_it() -> None:
-    with pytest.raises(ValueError, match=r"into the environment \(atTheEnd\); expected the environment"):
+def test_privileged_perceptions_need_the_environment() -> None:
+    with pytest.raises(ValueError, match=r"privileged perceptions \(atTheEnd\); expected an environment"):
         ProgramPolicy(LOOKING, CORRIDOR)
 
 
@@ -80,7 +80,7 @@ def test_a_program_that_has_ended_repeats_its_last_action_in_predict() -> None:
     assert np.ndim(action) == 0
 
 
-def test_episodes_of_a_batch_begin_where_it_is_said() -> None:
+def test_episodes_of_a_batch_restart_at_episode_start() -> None:
     policy = ProgramPolicy("DEF run m( left right left right m)", CORRIDOR)
     state: Any = None
     done = []
@@ -96,9 +96,9 @@ def test_stable_baselines3_evaluates_a_program_as_a_model() -> None:
     environments = DummyVecEnv([lambda: Monitor(task.environment()) for _ in range(3)])
     environments.seed(0)
     mean, _ = evaluate_policy(policy, environments, n_eval_episodes=60)
-    ours = task.run(task.compile(BALANCE), task.worlds(60, seed=0)).returns
-    assert ours is not None
-    assert mean == pytest.approx(ours.mean(), rel=0.15)
+    returns = task.run(task.compile(BALANCE), task.worlds(60, seed=0)).returns
+    assert returns is not None
+    assert mean == pytest.approx(returns.mean(), rel=0.15)
 
 
 def test_perceptions_get_single_observations_of_dictionaries() -> None:
@@ -117,7 +117,7 @@ def test_perceptions_get_single_observations_of_dictionaries() -> None:
     assert policy.predict({"now": np.stack([ON, OFF])})[0].tolist() == [1, 0]
 
 
-def test_a_perception_has_to_say_true_or_false_here_too() -> None:
+def test_a_perception_that_is_not_a_truth_value_raises() -> None:
     def how_bright(seen: Any) -> float:
         return float(seen[1])
 

@@ -1,4 +1,4 @@
-"""Records of episodes are compared as a search would notice a difference."""
+"""Records of episodes, and their comparison."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def test_a_record_has_every_step_until_the_end() -> None:
     assert [moment.reward for moment in moments][-2:] == [0.0, 1.0]
 
 
-def test_the_first_difference_is_found_with_what_differs() -> None:
+def test_the_first_difference_is_returned_with_the_field() -> None:
     one, other = played(3, [0, 1, 0, 0]), played(3, [0, 1, 0, 0])
     assert difference(one, other) is None
     other[2] = other[2]._replace(reward=0.5)
@@ -59,6 +59,6 @@ def test_observations_are_copied() -> None:
         (np.array([{1}, {2}], object), np.array([{1}, {3}], object), False),
     ],
 )
-def test_observations_are_compared_by_what_is_in_them(one: object, other: object, equal: bool) -> None:
+def test_observations_are_compared_by_value(one: object, other: object, equal: bool) -> None:
     assert same(one, other) is equal
     assert same(other, one) is equal

@@ -1,4 +1,4 @@
-"""Copies take the place of resets where they are faster and play the same episode, and nowhere else."""
+"""Copies replace resets only where they are faster and give the same episode."""
 
 import threading
 import time
@@ -17,7 +17,7 @@ TRIPLE = 3
 
 
 class Slow(Corridor):
-    """Takes long to reset, as one that generates a level."""
+    """Slow to reset, like an environment that generates a level."""
 
     resets = 0
 
@@ -36,7 +36,7 @@ class Locked(Slow):
 
 
 class Outside(Slow):
-    """Its state is elsewhere, in a simulator say, so that copies share it."""
+    """Its state is outside of the object, for example in a simulator, so that copies share it."""
 
     simulator: ClassVar = [0]
 
@@ -76,7 +76,7 @@ def resets_of(task: GymTask) -> Resets:
     return task._environments.resets[""]
 
 
-def test_copies_play_what_resets_play() -> None:
+def test_copies_give_the_same_episodes_as_resets() -> None:
     reference = corridor()
     expected = reference.run(reference.compile(SEEING), reference.worlds(8, seed=3), want_actions=True)
     task, found, resets = returns_and_resets(Slow, 10)
@@ -88,7 +88,7 @@ def test_copies_play_what_resets_play() -> None:
 
 
 @pytest.mark.parametrize("maker", [Locked, Outside, Corridor])
-def test_what_can_not_be_copied_or_need_not_is_reset(maker: Any) -> None:
+def test_an_environment_not_worth_copying_is_reset(maker: Any) -> None:
     task, found, resets = returns_and_resets(maker) if maker is not Corridor else plain()
     assert resets_of(task).copying is False
     assert resets >= 8 * TRIPLE
@@ -102,7 +102,7 @@ def plain() -> tuple[GymTask, list[Any], int]:
     return task, found, 8 * TRIPLE
 
 
-def test_what_is_used_once_is_not_copied() -> None:
+def test_a_seed_used_once_is_not_copied() -> None:
     Slow.resets = 0
     scene = GymScene(corridor(), Slow(), resets := Resets(environment := Slow()))
     for seed in range(20):
@@ -112,7 +112,7 @@ def test_what_is_used_once_is_not_copied() -> None:
     assert scene.environment is environment
 
 
-def test_no_more_copies_are_kept_than_there_is_room_for() -> None:
+def test_the_number_of_copies_is_limited() -> None:
     resets = Resets(Slow())
     scene = GymScene(corridor(), resets.environment, resets)
     for _ in range(2):
@@ -129,7 +129,7 @@ def test_no_more_copies_are_kept_than_there_is_room_for() -> None:
     assert sorted(resets._copies) == [0, 3]
 
 
-def test_an_environment_that_is_too_large_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_that_is_too_large_is_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaps.gym.resets.MOST_BYTES", 10)
     task, _, resets = returns_and_resets(Slow)
     assert resets_of(task).copying is False

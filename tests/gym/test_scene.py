@@ -1,4 +1,4 @@
-"""An episode is played an action at a time, by a program's tree as by its table."""
+"""Scenes: episodes run one action at a time, by a program's tree or table."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from tests.gym.corridor import corridor
 RIGHT = "DEF run m( WHILE c( not c( atTheEnd c) c) w( IF c( lightIsOff c) i( right i) right w) m)"
 
 
-def test_a_course_plays_the_episode_that_a_batch_plays() -> None:
+def test_a_course_runs_the_same_episode_as_a_batch() -> None:
     task = corridor()
     starts = task.worlds(20, seed=2)
     played = task.run(task.compile(RIGHT), starts)
@@ -20,7 +20,7 @@ def test_a_course_plays_the_episode_that_a_batch_plays() -> None:
         assert course.stage.worth() == played.returns[0, number]
 
 
-def test_a_course_is_cut_off_after_the_actions_that_are_asked_for() -> None:
+def test_a_course_is_cut_off_at_the_horizon() -> None:
     task = corridor()
     course = task.course(
         task.domain.parse("DEF run m( REPEAT R=9 r( left r) m)"), task.worlds(1, 0), horizon=4

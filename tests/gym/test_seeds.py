@@ -1,4 +1,4 @@
-"""Seeds are drawn one by one, so that none depends on how many are drawn."""
+"""Seeds do not depend on how many are drawn."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Any Gymnasium environment is a task: programs run in it, searches solve it, mistakes are pointed at."""
+"""Tasks in Gymnasium environments: rollouts, searches, and errors."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ IN_LIGHT = (
 TASK: Task = CORRIDOR
 
 
-def test_a_program_earns_what_it_earns_when_the_environment_is_stepped_by_hand() -> None:
+def test_the_return_is_that_of_stepping_the_environment_by_hand() -> None:
     starts = CORRIDOR.worlds(40, seed=3)
     found = CORRIDOR.run(CORRIDOR.compile(IN_LIGHT), starts, want_actions=True)
     environment = Corridor()
@@ -49,7 +49,7 @@ def test_a_program_earns_what_it_earns_when_the_environment_is_stepped_by_hand()
     assert {0.0, 1.0} == set(np.unique(found.returns))
 
 
-def test_numbers_depend_on_the_seed_and_not_on_the_number_of_processes() -> None:
+def test_results_depend_on_the_seed_and_not_on_the_number_of_processes() -> None:
     programs = [RIGHT, IN_LIGHT, "DEF run m( right m)", "DEF run m( REPEAT R=9 r( right r) m)"]
     starts = CORRIDOR.worlds(30, seed=1)
     try:
@@ -69,21 +69,21 @@ def test_numbers_depend_on_the_seed_and_not_on_the_number_of_processes() -> None
     assert starts.seeds[:10].tolist() != again.seeds.tolist()
 
 
-def test_a_program_that_ends_has_the_return_that_it_has() -> None:
+def test_a_program_that_ends_keeps_its_return() -> None:
     found = CORRIDOR.run(CORRIDOR.compile("DEF run m( left m)"), CORRIDOR.worlds(5, seed=0))
     assert (found.outcome == Outcome.HALTED).all()
     assert found.returns is not None
     assert found.returns.tolist() == [[0.0] * 5]
 
 
-def test_who_has_not_earned_enough_is_given_up() -> None:
+def test_a_program_below_the_needed_return_is_rejected() -> None:
     programs = CORRIDOR.compile(["DEF run m( left m)", RIGHT])
     found = CORRIDOR.run(programs, CORRIDOR.worlds(10, seed=0), needed=np.full(10, 0.5))
     assert found.tried is not None
     assert found.tried.tolist() == [1, 10]
 
 
-def test_a_search_solves_it_and_holds_in_a_variant() -> None:
+def test_a_found_program_also_solves_a_variant() -> None:
     found = leaps.solve(CORRIDOR, seed=0, budget=2000, also=("long",))
     assert found.solved
     assert found.elsewhere == {"long": 1.0}
@@ -92,14 +92,14 @@ def test_a_search_solves_it_and_holds_in_a_variant() -> None:
     assert (again.program, again.evaluations) == (found.program, found.evaluations)
 
 
-def test_a_task_in_a_file_is_found_by_its_name() -> None:
+def test_a_task_in_a_file_is_loaded_by_its_name() -> None:
     file = Path(__file__).parent / "corridor.py"
     assert get(f"{file}:CORRIDOR").name == "corridor"
     with pytest.raises(ValueError, match="@ and ~ are for tasks of Karel"):
         get(f"{file}:CORRIDOR~100")
 
 
-def test_an_episode_is_worth_what_the_task_says() -> None:
+def test_the_task_defines_the_value_of_an_episode() -> None:
     task = corridor(value=lambda episode: -len(episode.rewards) + 100 * episode.terminated)
     found = task.run(task.compile(RIGHT), task.worlds(20, seed=5))
     assert found.returns is not None
@@ -139,14 +139,14 @@ def test_a_registered_environment_is_made_by_its_id() -> None:
     assert returns[0].mean() > 10 * returns[1].mean()
 
 
-def test_the_example_of_the_page_is_the_example() -> None:
+def test_the_page_contains_the_example_verbatim() -> None:
     root = Path(__file__).parents[2]
     example = (root / "examples" / "an_environment_of_your_own.py").read_text()
     assert f"```python\n{example}```" in (root / "docs" / "your-own-environment.md").read_text()
     assert len(example.splitlines()) < 60
 
 
-def test_a_search_goes_on_where_it_was_interrupted_in_variants_too() -> None:
+def test_an_interrupted_search_with_variants_resumes() -> None:
     """The names of variants are of different lengths."""
 
     def run() -> Run:
@@ -163,7 +163,7 @@ def test_a_search_goes_on_where_it_was_interrupted_in_variants_too() -> None:
     assert (one.program, one.evaluations, one.history) == (other.program, other.evaluations, other.history)
 
 
-def test_no_better_program_is_dropped_where_an_episode_may_be_worth_more_than_the_best_return() -> None:
+def test_no_better_program_is_rejected_where_an_episode_may_exceed_best() -> None:
     task = corridor(value=lambda episode: 100.0 - len(episode.rewards), best=50.0)
     objective = Objective(task, task.worlds(40, seed=0))
     slow, fast = (f"DEF run m( {wait} {RIGHT.removeprefix('DEF run m( ')}" for wait in ("left", ""))
@@ -172,7 +172,7 @@ def test_no_better_program_is_dropped_where_an_episode_may_be_worth_more_than_th
     assert scores[0] == task.run(task.compile(fast), objective.worlds).returns.mean() > 50  # type: ignore[union-attr]
 
 
-def test_what_can_not_be_filmed_is_kept_without_a_film(tmp_path: Path) -> None:
+def test_a_solution_that_can_not_be_filmed_is_saved_without_a_film(tmp_path: Path) -> None:
     task = corridor(make=lambda: Corridor())
     found = leaps.solve(task, budget=300, worlds=4)
     why = save_solution(found, tmp_path)
@@ -244,13 +244,11 @@ def run_with(**settings: Any) -> None:
         ),
         (
             {"steps": None, "perceptions": {"lit": light_is_on}, "opposites": {}},
-            "the environment says no number of steps after which an episode is over; expected `steps`",
+            "the environment has no limit of steps per episode; expected `steps`",
         ),
     ],
 )
-def test_what_is_wrong_with_a_task_is_said_with_the_function_and_the_episode(
-    settings: dict[str, Any], message: str
-) -> None:
+def test_errors_of_a_task_name_the_function_and_the_episode(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         run_with(**settings)
 
@@ -258,7 +256,7 @@ def test_what_is_wrong_with_a_task_is_said_with_the_function_and_the_episode(
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"name": "a/b"}, "a task's name is not empty"),
+        ({"name": "a/b"}, "a task's name must not be empty"),
         ({"steps": 0}, "corridor: steps must be at least 1, found 0"),
         (
             {"actions": {"WHILE": 0}},
@@ -269,17 +267,17 @@ def test_what_is_wrong_with_a_task_is_said_with_the_function_and_the_episode(
         ({"opposites": {"dark": "darkness"}}, "corridor: opposites: expected pairs of perceptions"),
     ],
 )
-def test_a_task_that_can_not_be_is_refused_when_it_is_made(settings: dict[str, Any], message: str) -> None:
+def test_an_invalid_task_raises_when_it_is_made(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         corridor(**settings)
 
 
-def test_an_unknown_variant_is_refused() -> None:
+def test_an_unknown_variant_raises() -> None:
     with pytest.raises(ValueError, match="corridor has no variant 'wide'; expected one of: long"):
         CORRIDOR.worlds(1, 0, "wide")
 
 
-def test_a_program_that_repeats_starts_over_until_the_episode_is_over() -> None:
+def test_a_program_that_repeats_restarts_until_the_episode_is_over() -> None:
     task = corridor(repeats=True)
     starts = task.worlds(20, seed=0)
     found = task.run(task.compile(["DEF run m( right m)", "DEF run m( right left m)"]), starts)

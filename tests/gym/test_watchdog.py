@@ -1,4 +1,4 @@
-"""An environment that never returns from a step or a reset is an error, wherever it is played."""
+"""The watchdog: an environment that never returns from a step or a reset raises."""
 
 import threading
 import time
@@ -41,7 +41,7 @@ def play(task: GymTask) -> None:
     [(ASLEEP, STEP), (SPINNING, STEP), (RESET, FROM_RESET)],
     ids=["sleep", "spin", "reset"],
 )
-def test_a_step_or_reset_that_never_returns_is_an_error(task: GymTask, message: str, processes: int) -> None:
+def test_a_step_or_reset_that_never_returns_raises(task: GymTask, message: str, processes: int) -> None:
     parallel.set_threads(processes)
     begin = time.monotonic()
     with pytest.raises(ValueError, match=message):
@@ -55,7 +55,7 @@ def test_compiled_code_that_never_returns_ends_a_worker() -> None:
         play(HOLDING)
 
 
-def test_workers_play_on_after_one_was_ended() -> None:
+def test_workers_continue_after_one_was_ended() -> None:
     parallel.set_threads(2)
     with pytest.raises(ValueError, match=STEP):
         play(ASLEEP)
@@ -94,8 +94,8 @@ def test_a_slow_step_within_the_limit_is_no_error() -> None:
     assert evaluate(LEFT, corridor(make=Slow, seconds=5), episodes=4).rollouts.steps.max() > 0
 
 
-def test_a_scene_that_rests_does_not_hang() -> None:
-    """A trace may be looked at for longer than a step may take."""
+def test_an_idle_scene_does_not_count_as_hanging() -> None:
+    """Reading a trace may take longer than a step may take."""
     task = corridor(seconds=0.2)
     steps = iter(task.course(task.domain.parse(LEFT), task.worlds(1, 0)))
     next(steps)
@@ -104,12 +104,12 @@ def test_a_scene_that_rests_does_not_hang() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, "60", True])
-def test_seconds_are_a_positive_number(seconds: object) -> None:
+def test_seconds_must_be_a_positive_number(seconds: object) -> None:
     with pytest.raises(ValueError, match="corridor: seconds: expected a positive number"):
         corridor(seconds=seconds)
 
 
-def test_a_report_is_taken_once(tmp_path: Path) -> None:
+def test_a_report_is_read_once(tmp_path: Path) -> None:
     pulse = Pulse("mine", 2.0)
     assert pulse.at_work() is None
     pulse.calls += 1

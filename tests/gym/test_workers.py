@@ -1,4 +1,4 @@
-"""Worker processes play what this process plays, whatever a task is made of; and say so when they can't."""
+"""Worker processes give the same results as this process, or report why they can't."""
 
 import os
 import subprocess
@@ -66,7 +66,7 @@ def test_a_file_registers_its_environment_and_imports_its_neighbours_in_each_wor
     assert found == returns_here(task)
 
 
-def test_a_file_is_played_as_it_was_when_it_was_loaded(tmp_path: Path) -> None:
+def test_workers_use_the_file_as_it_was_when_it_was_loaded(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     source = (ROOT / "tests" / "gym" / "corridor.py").read_text()
     file.write_text(source)
@@ -114,7 +114,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_script_sends_its_classes_and_what_it_registered(tmp_path: Path) -> None:
+def test_a_script_sends_its_classes_and_registered_environments(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     (tmp_path / "beside.py").write_text("def is_on(seen):\n    return bool(seen[1] > 0.5)\n")
     done = subprocess.run(
@@ -130,7 +130,7 @@ def test_a_script_sends_its_classes_and_what_it_registered(tmp_path: Path) -> No
 
 
 class Deadly(Corridor):
-    """Ends the process that plays it, in a later step."""
+    """Ends its process in a later step."""
 
     last = 3
 
@@ -146,7 +146,7 @@ class Deadly(Corridor):
 
 
 class DeadlyLater(Deadly):
-    """Not in the check, which takes as many steps as the task has, 100 at most."""
+    """Not in the check, which takes at most 100 steps."""
 
     last = 101
 
@@ -155,9 +155,9 @@ WAIT = "DEF run m( REPEAT R=19 r( REPEAT R=19 r( left r) r) m)"
 
 
 @pytest.mark.parametrize(("maker", "steps"), [(Deadly, 30), (DeadlyLater, 200)])
-def test_a_worker_that_dies_is_reported_and_the_next_batch_is_played(maker: Any, steps: int) -> None:
+def test_a_worker_that_dies_is_reported_and_the_next_batch_runs(maker: Any, steps: int) -> None:
     task = corridor(name="deadly", make=maker, steps=steps)
-    message = r"deadly: a worker process ended while it played \(exit code .*7.*set_threads\(1\)"
+    message = r"deadly: a worker process ended during an episode \(exit code .*7.*set_threads\(1\)"
     with pytest.raises(ValueError, match=message):
         returns(task, WAIT)
     sound = corridor(name="sound")
@@ -165,7 +165,7 @@ def test_a_worker_that_dies_is_reported_and_the_next_batch_is_played(maker: Any,
 
 
 class Noted(Corridor):
-    """Writes down what becomes of it."""
+    """Writes to a file when it is made and closed."""
 
     def __init__(self, notes: Path) -> None:
         super().__init__()
@@ -235,7 +235,7 @@ def test_environments_are_closed_when_their_process_ends(tmp_path: Path) -> None
     assert lines.count("made") == lines.count("closed") >= 3
 
 
-def test_a_task_that_can_not_be_sent_is_played_here_with_a_warning() -> None:
+def test_a_task_that_can_not_be_sent_runs_in_this_process_with_a_warning() -> None:
     lock = threading.Lock()
 
     def is_on(seen: Any) -> bool:
@@ -249,7 +249,7 @@ def test_a_task_that_can_not_be_sent_is_played_here_with_a_warning() -> None:
     assert returns(task) == found  # without another warning
 
 
-def test_a_function_that_is_defined_again_is_sent_again() -> None:
+def test_a_redefined_function_is_sent_again() -> None:
     bright = [0.5]
     task = corridor(perceptions={"lightIsOn": lambda seen: bool(seen[1] > bright[0])}, opposites={})
     before = returns(task)

@@ -308,7 +308,7 @@ def test_a_horizon_that_steps_could_not_tell_is_refused() -> None:
     endless = "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft w) m)"
     assert executed_steps(endless, LONGEST) == LONGEST
     for horizon in (LONGEST + 1, 2**33, -1):
-        with pytest.raises(ValueError, match="a horizon is 0 to 2,147,483,647, found"):
+        with pytest.raises(ValueError, match="horizon must be from 0 to 2,147,483,647, found"):
             executed_steps(endless, horizon)
 
 
@@ -478,5 +478,5 @@ def test_programs_can_have_worlds_of_their_own() -> None:
             assert own.steps[program, number] == every.steps[program, world]
             assert np.array_equal(own.actions[program, number], every.actions[program, world])  # type: ignore[index]
             assert same(own.final.world(world), every.final.world(program * 18 + world))
-    with pytest.raises(ValueError, match="18 worlds can't be shared out evenly among 4 programs"):
+    with pytest.raises(ValueError, match="18 worlds can't be divided evenly among 4 programs"):
         run(KAREL.compile(sample_programs(LANGUAGE, PROGRAMS, 4, seed=3)), starts, 50, own_worlds=True)

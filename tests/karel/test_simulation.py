@@ -109,9 +109,9 @@ def test_a_policy_that_turns_earns_what_a_program_that_turns_earns(horizon: int)
 
 def test_a_horizon_that_an_evaluation_could_not_tell_is_refused() -> None:
     for horizon in (2**31, 2**33):
-        with pytest.raises(ValueError, match="a horizon is 0 to 2,147,483,647, found"):
+        with pytest.raises(ValueError, match="horizon must be from 0 to 2,147,483,647, found"):
             evaluate_policy(Turning(), COMPASS, horizon=horizon)
-        with pytest.raises(ValueError, match="a horizon is 0 to 2,147,483,647, found"):
+        with pytest.raises(ValueError, match="horizon must be from 0 to 2,147,483,647, found"):
             evaluate("DEF run m( move m)", COMPASS, horizon=horizon)
 
 

@@ -1,4 +1,4 @@
-"""A neighbourhood that says how far it goes."""
+"""A neighbourhood that counts the distance of its neighbours."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from leaps.search.search import Candidates
 
 
 class CountsMoves:
-    """Draws neighbours that have how many moves away they are as their first token."""
+    """A neighbourhood whose programs have their number of moves as first token."""
 
     def draw(
         self,

@@ -1,4 +1,4 @@
-"""A beam: the elites have children around them, each its own, until they no longer get better."""
+"""Beam search: children around each elite, and a restart when the elites stop improving."""
 
 from typing import Any
 
@@ -13,20 +13,20 @@ NARROW = BeamConfig(population=12, elites=3, sigma=1e-3)
 
 
 def parents_of(children: NDArray[np.float32], elites: NDArray[np.float32]) -> list[int]:
-    """Which elite each child stands at; -1 if at none."""
+    """Return the index of each child's elite; -1 if it has none."""
     away = np.abs(children[:, None] - elites[None]).max(axis=2)
     return [int(row.argmin()) if row.min() < 0.01 else -1 for row in away]
 
 
 def begun(config: BeamConfig, scores: NDArray[np.float64], seed: int = 0) -> tuple[Beam, NDArray[np.float32]]:
-    """A beam that was told its first scores, and the points that it had asked for."""
+    """A beam after its first scores, and its first points."""
     beam = Beam(config, 6, seed)
     points = beam.ask()
     beam.tell(points, scores)
     return beam, points
 
 
-def test_it_begins_with_a_population_from_a_standard_normal_distribution() -> None:
+def test_the_first_population_is_drawn_from_a_standard_normal_distribution() -> None:
     points = Beam(BeamConfig(population=20_000), 3, seed=0).ask()
     assert points.shape == (20_000, 3)
     assert points.dtype == np.float32
@@ -34,13 +34,13 @@ def test_it_begins_with_a_population_from_a_standard_normal_distribution() -> No
     assert np.cov(points.T) == pytest.approx(np.eye(3), abs=0.05)
 
 
-def test_every_child_stands_near_an_elite_and_the_elites_have_equally_many() -> None:
+def test_every_child_is_near_an_elite_and_elites_have_equally_many_children() -> None:
     beam, points = begun(NARROW, np.arange(12.0))
     parents = parents_of(beam.ask(), points[[11, 10, 9]])
     assert sorted(parents) == [0] * 4 + [1] * 4 + [2] * 4
 
 
-def test_children_that_can_not_be_shared_out_evenly_go_to_the_better_elites() -> None:
+def test_better_elites_get_the_children_left_over() -> None:
     beam, points = begun(BeamConfig(population=8, elites=3, sigma=1e-3), np.arange(8.0))
     parents = parents_of(beam.ask(), points[[7, 6, 5]])
     assert sorted(parents) == [0, 0, 0, 1, 1, 1, 2, 2]
@@ -52,7 +52,7 @@ def test_among_equals_the_earlier_ones_are_elites() -> None:
 
 
 @pytest.mark.parametrize("sigma", [0.1, 0.5])
-def test_children_are_away_from_their_parent_by_sigma(sigma: float) -> None:
+def test_children_are_spread_around_their_parent_by_sigma(sigma: float) -> None:
     beam, points = begun(BeamConfig(population=20_000, elites=1, sigma=sigma), np.arange(20_000.0))
     away = beam.ask() - points[-1]
     assert away.std(axis=0) == pytest.approx(np.full(6, sigma), rel=0.03)
@@ -60,7 +60,7 @@ def test_children_are_away_from_their_parent_by_sigma(sigma: float) -> None:
 
 
 def test_elites_are_of_the_last_population_only() -> None:
-    """Children that are better take their parents' place: parents are not scored again."""
+    """Better children replace their parents; parents are not scored again."""
     beam, _ = begun(NARROW, np.arange(12.0))
     children = beam.ask()
     beam.tell(children, np.arange(12.0)[::-1] + 1)
@@ -69,37 +69,37 @@ def test_elites_are_of_the_last_population_only() -> None:
 
 
 @pytest.mark.parametrize("fall", [0.0, 0.1, 5.0])
-def test_it_begins_anew_when_the_elites_mean_stops_rising(fall: float) -> None:
+def test_it_restarts_when_the_elites_mean_stops_rising(fall: float) -> None:
     beam, points = begun(NARROW, np.arange(12.0))
     beam.tell(beam.ask(), np.arange(12.0) - fall)
-    anew = beam.ask()
-    assert set(parents_of(anew, points)) == {-1}
-    assert anew.std() == pytest.approx(1.0, abs=0.25)
+    restarted = beam.ask()
+    assert set(parents_of(restarted, points)) == {-1}
+    assert restarted.std() == pytest.approx(1.0, abs=0.25)
 
 
-def test_it_goes_on_while_the_elites_mean_rises_by_however_little() -> None:
+def test_it_continues_while_the_elites_mean_rises_at_all() -> None:
     beam, points = begun(NARROW, np.arange(12.0))
     beam.tell(beam.ask(), np.arange(12.0) + 1e-9)
     assert -1 not in parents_of(beam.ask(), points[[11, 10, 9]])
 
 
-def test_the_mean_is_the_elites_alone() -> None:
-    """The others may get worse."""
+def test_the_mean_is_over_elites_only() -> None:
+    """Scores of other candidates may fall."""
     beam, points = begun(NARROW, np.arange(12.0))
     beam.tell(beam.ask(), np.array([0.0] * 9 + [9.0, 10.0, 12.0]))
     assert -1 not in parents_of(beam.ask(), points[[11, 10, 9]])
 
 
-def test_having_begun_anew_it_takes_any_score() -> None:
+def test_after_a_restart_it_accepts_any_score() -> None:
     beam, _ = begun(NARROW, np.full(12, 5.0))
-    beam.tell(beam.ask(), np.zeros(12))  # no better: begin anew
+    beam.tell(beam.ask(), np.zeros(12))  # no better: restart
     points = beam.ask()
     beam.tell(points, np.full(12, 0.5))
     assert -1 not in parents_of(beam.ask(), points[:3])
 
 
 def test_it_climbs() -> None:
-    """The sum of three coordinates has no top: a random search of as many points hardly gets to 6."""
+    """The sum of three coordinates is unbounded: a random search with as many points hardly reaches 6."""
     beam = Beam(BeamConfig(population=32, elites=8, sigma=0.5), 3, seed=2)
     best = -np.inf
     for _ in range(40):
@@ -115,7 +115,7 @@ def test_it_never_finishes() -> None:
     assert not beam.finished
 
 
-def test_the_same_seed_is_the_same_search_and_another_another() -> None:
+def test_the_seed_determines_the_search() -> None:
     one, same, other = (begun(NARROW, np.arange(12.0), seed)[0].ask() for seed in (3, 3, 4))
     np.testing.assert_array_equal(one, same)
     assert not np.isin(one, other).any()
@@ -125,6 +125,6 @@ def test_the_same_seed_is_the_same_search_and_another_another() -> None:
     "options",
     [{"elites": 0}, {"population": 4, "elites": 5}, {"sigma": 0.0}, {"sigma": -1.0}],
 )
-def test_settings_out_of_their_range_are_refused(options: dict[str, Any]) -> None:
+def test_settings_out_of_range_raise(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected 1 ≤ elites ≤ population and sigma > 0, found BeamConfig"):
         BeamConfig(**options)

@@ -1,4 +1,4 @@
-"""The search of the paper's appendix "Cross-Entropy Method", by hand."""
+"""The cross entropy method, against calculations by hand."""
 
 import doctest
 import json
@@ -13,7 +13,7 @@ from leaps.search import cem
 from leaps.search.cem import CEM, PAPER_CEM, CEMConfig, Initial
 
 
-def told(points: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
+def mean_after(points: list[list[float]], scores: list[float], elite_fraction: float) -> NDArray[np.float64]:
     """The mean after one iteration with these points and scores."""
     search = CEM(CEMConfig(len(points), elite_fraction=elite_fraction), len(points[0]), seed=0)
     search.tell(np.array(points, np.float32), np.array(scores))
@@ -37,29 +37,29 @@ def test_the_example_of_the_docstring_is_tested() -> None:
 
 
 def test_the_mean_moves_to_the_elites_weighed_by_their_scores() -> None:
-    mean = told([[1, 0], [2, 4], [9, 9], [6, 8]], [0.0, 0.25, 0.1, 0.75], elite_fraction=0.5)
+    mean = mean_after([[1, 0], [2, 4], [9, 9], [6, 8]], [0.0, 0.25, 0.1, 0.75], elite_fraction=0.5)
     assert mean == pytest.approx([0.25 * 2 + 0.75 * 6, 0.25 * 4 + 0.75 * 8])
 
 
 def test_a_single_elite_becomes_the_mean() -> None:
-    assert told([[1, 2], [3, 4], [5, 6]], [0.3, 0.9, 0.5], elite_fraction=0.34) == pytest.approx([3, 4])
+    assert mean_after([[1, 2], [3, 4], [5, 6]], [0.3, 0.9, 0.5], elite_fraction=0.34) == pytest.approx([3, 4])
 
 
 def test_among_equals_the_earlier_ones_are_elites() -> None:
-    assert told([[1], [2], [4], [8]], [0.1, 0.7, 0.7, 0.7], elite_fraction=0.5) == pytest.approx([3])
+    assert mean_after([[1], [2], [4], [8]], [0.1, 0.7, 0.7, 0.7], elite_fraction=0.5) == pytest.approx([3])
 
 
-def test_elites_that_all_score_nothing_count_alike() -> None:
-    assert told([[2, -2], [4, -4], [9, 9], [9, 9]], [0, 0, 0, 0], elite_fraction=0.5) == pytest.approx(
+def test_elites_with_zero_scores_have_equal_weight() -> None:
+    assert mean_after([[2, -2], [4, -4], [9, 9], [9, 9]], [0, 0, 0, 0], elite_fraction=0.5) == pytest.approx(
         [3, -3]
     )
 
 
-def test_an_elite_that_scores_nothing_has_no_weight_beside_one_that_does() -> None:
-    assert told([[5], [1], [3]], [0, 0.2, 0], elite_fraction=0.67) == pytest.approx([1])
+def test_an_elite_with_score_zero_has_no_weight() -> None:
+    assert mean_after([[5], [1], [3]], [0, 0.2, 0], elite_fraction=0.67) == pytest.approx([1])
 
 
-def test_a_search_that_never_scores_stays_finite_and_goes_on_exploring() -> None:
+def test_a_search_without_any_score_stays_finite_and_keeps_exploring() -> None:
     search = CEM(CEMConfig(16, elite_fraction=0.2), 4, seed=0)
     for _ in range(300):
         search.tell(search.ask(), np.zeros(16))
@@ -67,7 +67,7 @@ def test_a_search_that_never_scores_stays_finite_and_goes_on_exploring() -> None
     assert search.ask().std(axis=0).mean() == pytest.approx(0.25, rel=0.3)
 
 
-def test_the_search_climbs_to_the_best_place() -> None:
+def test_the_search_converges_to_the_best_point() -> None:
     search = CEM(CEMConfig(32, elite_fraction=0.2, decay=True), 3, seed=1)
     for _ in range(500):
         points = search.ask()
@@ -86,7 +86,7 @@ def test_sigma_falls_exponentially_to_a_tenth_over_500_iterations(iterations: in
     assert after(iterations, config).sigma == pytest.approx(sigma)
 
 
-def test_without_decay_sigma_stays() -> None:
+def test_without_decay_sigma_is_constant() -> None:
     assert after(600, CEMConfig(1, sigma=0.4, elite_fraction=1.0)).sigma == 0.4
 
 
@@ -104,15 +104,15 @@ def test_the_population_has_a_row_per_latent_in_single_precision() -> None:
     assert points.dtype == np.float32
 
 
-# Where it begins
+# Start
 
 
-def test_the_constant_beginning_is_that_of_the_authors_code() -> None:
+def test_the_constant_start_is_that_of_the_authors_code() -> None:
     assert CEM(CEMConfig(initial="constant"), 3, seed=0).mean.tolist() == [0.01] * 3
 
 
 @pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("moderate", 0.1), ("narrow", 0.01)])
-def test_the_other_beginnings_are_drawn_with_their_variance(initial: Initial, variance: float) -> None:
+def test_other_starts_are_drawn_with_their_variance(initial: Initial, variance: float) -> None:
     mean = CEM(CEMConfig(initial=initial), 20_000, seed=3).mean
     assert mean.var() == pytest.approx(variance, rel=0.05)
     assert abs(mean.mean()) < 5 * np.sqrt(variance / 20_000)
@@ -132,11 +132,11 @@ def test_the_papers_settings_are_its_tables() -> None:
     }
 
 
-# Beginning anew
+# Restarts
 
 
 def means(restart_after: int, scores: list[float], decay: bool = False) -> list[float]:
-    """Where the mean is after each iteration, if a whole population scores the same."""
+    """Return the mean after each iteration, if a whole population has the same score."""
     search = CEM(CEMConfig(4, 0.4, 1.0, decay, "normal", restart_after), 1, seed=5)
     course = [float(search.mean[0])]
     for score in scores:
@@ -145,7 +145,7 @@ def means(restart_after: int, scores: list[float], decay: bool = False) -> list[
     return course
 
 
-def test_a_search_that_finds_nothing_better_for_so_long_begins_anew() -> None:
+def test_a_search_without_improvement_restarts() -> None:
     course = means(3, [0.1, 0.2, 0.2, 0.2, 0.2, 0.1, 0.1])
     first, second = course[0], course[5]
     assert course == [first, 77, 77, 77, 77, second, 77, 77]
@@ -154,19 +154,19 @@ def test_a_search_that_finds_nothing_better_for_so_long_begins_anew() -> None:
     assert second != first
 
 
-def test_what_was_found_before_a_beginning_is_no_measure_after_it() -> None:
-    anew = [
+def test_a_restart_resets_the_best_score() -> None:
+    restarts = [
         index for index, mean in enumerate(means(2, [0.9, 0.9, 0.9, 0.1, 0.2, 0.3, 0.3, 0.3])) if mean != 77
     ]
-    assert anew == [0, 3, 8]
+    assert restarts == [0, 3, 8]
 
 
-def test_the_papers_search_never_begins_anew() -> None:
+def test_the_papers_search_never_restarts() -> None:
     assert {config.restart_after for config in PAPER_CEM.values()} == {0}
     assert means(0, [0.5] * 50)[1:] == [77] * 50
 
 
-def test_where_the_elites_led_is_known_also_after_a_new_beginning() -> None:
+def test_the_centre_of_the_last_elites_survives_a_restart() -> None:
     search = CEM(CEMConfig(4, 0.4, 1.0, False, "normal", restart_after=1), 1, seed=5)
     assert search.centre[0] == search.mean[0]
     for _ in range(2):
@@ -175,7 +175,7 @@ def test_where_the_elites_led_is_known_also_after_a_new_beginning() -> None:
     assert search.mean[0] != 77
 
 
-def test_with_a_new_beginning_sigma_is_what_it_was_at_first() -> None:
+def test_a_restart_resets_sigma() -> None:
     search = CEM(CEMConfig(4, 0.4, 1.0, True, "normal", restart_after=100), 1, seed=5)
     sigmas = []
     for _ in range(102):
@@ -185,7 +185,7 @@ def test_with_a_new_beginning_sigma_is_what_it_was_at_first() -> None:
     assert sigmas[100] < 0.31
 
 
-def test_a_search_begins_anew_alike_if_it_was_saved_in_between() -> None:
+def test_a_restored_search_restarts_identically() -> None:
     config = CEMConfig(8, restart_after=4, elite_fraction=0.5)
     straight, saved = CEM(config, 3, seed=1), CEM(config, 3, seed=1)
     for iteration in range(30):
@@ -198,7 +198,7 @@ def test_a_search_begins_anew_alike_if_it_was_saved_in_between() -> None:
     assert np.array_equal(straight.ask(), saved.ask())
 
 
-# The same again
+# Reproducibility
 
 
 def course(seed: int) -> NDArray[np.float32]:
@@ -210,26 +210,26 @@ def course(seed: int) -> NDArray[np.float32]:
     return np.stack(asked)
 
 
-def test_the_same_seed_is_the_same_search() -> None:
+def test_the_same_seed_gives_the_same_search() -> None:
     assert np.array_equal(course(7), course(7))
 
 
-def test_another_seed_is_another_search() -> None:
+def test_another_seed_gives_another_search() -> None:
     assert not np.array_equal(course(7), course(8))
 
 
-# Its end, and putting it aside
+# End, saving and restoring
 
 
-def test_it_is_finished_after_as_many_iterations_as_the_papers() -> None:
+def test_it_finishes_after_the_papers_number_of_iterations() -> None:
     config = CEMConfig(1, elite_fraction=1.0)
     assert not CEM(config, 1, seed=0).finished
     assert not after(CEM.ITERATIONS - 1, config).finished
     assert after(CEM.ITERATIONS, config).finished
 
 
-def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been() -> None:
-    """By way of a file, in which arrays are lists; where it is in sigma's decay is part of it."""
+def test_a_restored_search_continues_identically() -> None:
+    """Through a file, in which arrays are lists; the state includes the progress of sigma's decay."""
     config = CEMConfig(16, sigma=0.4, elite_fraction=0.25, decay=True)
     search, again = CEM(config, 5, seed=7), CEM(config, 5, seed=8)
     for _ in range(30):
@@ -245,7 +245,7 @@ def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been() -> None:
             each.tell(points, np.exp(-(points**2).sum(axis=1)))
 
 
-def test_a_search_that_was_put_aside_ends_when_it_would_have() -> None:
+def test_a_restored_search_finishes_at_the_same_iteration() -> None:
     config = CEMConfig(1, elite_fraction=1.0)
     again = CEM(config, 1, seed=1)
     again.restore(after(CEM.ITERATIONS - 1, config).state())
@@ -254,10 +254,10 @@ def test_a_search_that_was_put_aside_ends_when_it_would_have() -> None:
     assert again.finished
 
 
-# Refusals
+# Errors
 
 
-def test_a_share_that_keeps_no_elite_is_refused() -> None:
+def test_an_elite_fraction_without_elites_raises() -> None:
     with pytest.raises(ValueError, match=r"elite_fraction=0\.05 of population=8 keeps no elite.*0\.125"):
         CEMConfig(population=8, elite_fraction=0.05)
 
@@ -273,7 +273,7 @@ def test_a_share_that_keeps_no_elite_is_refused() -> None:
         ({"elite_fraction": 1.01}, "64, 0.25 and 1.01"),
     ],
 )
-def test_a_setting_out_of_its_range_is_refused(options: dict[str, Any], found: str) -> None:
+def test_a_setting_out_of_range_raises(options: dict[str, Any], found: str) -> None:
     expected = r"expected population ≥ 1, sigma > 0 and elite_fraction in \(0, 1\], found "
     with pytest.raises(ValueError, match=expected + re.escape(found)):
         CEMConfig(**options)
@@ -283,7 +283,7 @@ def test_a_whole_population_may_be_elite() -> None:
     assert CEMConfig(population=8, elite_fraction=1.0).elites == 8
 
 
-def test_an_unknown_beginning_is_refused() -> None:
+def test_an_unknown_initial_distribution_raises() -> None:
     with pytest.raises(ValueError, match="must be one of constant, narrow, moderate, normal, found 'wide'"):
         CEMConfig(initial="wide")  # type: ignore[arg-type]
 
@@ -291,7 +291,7 @@ def test_an_unknown_beginning_is_refused() -> None:
 @pytest.mark.parametrize(
     ("points", "scores"), [((4, 3), (4,)), ((5, 2), (4,)), ((4, 2), (5,)), ((4, 2), (4, 1))]
 )
-def test_other_shapes_are_refused_by_name(points: tuple[int, ...], scores: tuple[int, ...]) -> None:
+def test_wrong_shapes_raise_with_names(points: tuple[int, ...], scores: tuple[int, ...]) -> None:
     search = CEM(CEMConfig(population=4, elite_fraction=0.5), 2, seed=0)
     with pytest.raises(ValueError) as refusal:
         search.tell(np.zeros(points, np.float32), np.zeros(scores))
@@ -299,7 +299,7 @@ def test_other_shapes_are_refused_by_name(points: tuple[int, ...], scores: tuple
     assert str(refusal.value) == message
 
 
-def test_a_refused_telling_changes_nothing() -> None:
+def test_a_rejected_tell_changes_nothing() -> None:
     search = CEM(CEMConfig(population=4, elite_fraction=0.5), 2, seed=0)
     before = search.mean.copy()
     with pytest.raises(ValueError):

@@ -1,4 +1,4 @@
-"""The check of the ask/tell protocol passes what keeps it, and says what does not."""
+"""The check of the ask/tell protocol accepts correct searches and reports violations."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from leaps.search.methods import METHODS, Method, Setting
 from tests.search.test_user_method import EXAMPLE, MOVE, class_with, written
 
 
-def test_the_example_keeps_the_protocol() -> None:
+def test_the_example_passes_the_check() -> None:
     check_method(f"{EXAMPLE}:MySearch")
 
 
@@ -18,7 +18,7 @@ def test_built_in_methods_pass_the_check() -> None:
     check_method(METHODS["ladder"], rounds=6)
 
 
-def test_unrepeatable_programs_are_found(tmp_path: Path) -> None:
+def test_nondeterministic_programs_are_detected(tmp_path: Path) -> None:
     methods = """
         def ask(self):
             import random
@@ -29,7 +29,7 @@ def test_unrepeatable_programs_are_found(tmp_path: Path) -> None:
         check_method(f"{file}:Mine")
 
 
-def test_a_state_that_lacks_something_is_found(tmp_path: Path) -> None:
+def test_an_incomplete_state_is_detected(tmp_path: Path) -> None:
     methods = """
         count = 0
         def ask(self):
@@ -49,14 +49,14 @@ def test_a_state_that_lacks_something_is_found(tmp_path: Path) -> None:
     check_method(f"{written(tmp_path, source)}:Mine")
 
 
-def test_programs_that_ignore_the_greatest_length_are_found(tmp_path: Path) -> None:
+def test_programs_above_the_maximum_length_are_detected(tmp_path: Path) -> None:
     file = class_with(tmp_path, "def ask(self):\n    return ['DEF run m( ' + 20 * 'move ' + 'm)']\n")
     with pytest.raises(ValueError, match="in ask: expected programs of at most 15 tokens, found one of 24"):
         check_method(f"{file}:Mine")
 
 
 class Endless:
-    """A class that is given as it is."""
+    """A class passed directly."""
 
     def __init__(self, setting: Setting) -> None:
         self.seed = setting.seed
@@ -67,7 +67,7 @@ class Endless:
     def tell(self, scores: object) -> None: ...
 
 
-def test_a_class_a_method_or_a_file_is_checked_and_nothing_else() -> None:
+def test_only_a_class_a_method_or_a_file_can_be_checked() -> None:
     check_method(Endless)  # type: ignore[arg-type]
     check_method(Method("endless", Endless))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"expected FILE.py:NAME, or a class, .*, found 'hc'"):

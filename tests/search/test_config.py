@@ -1,4 +1,4 @@
-"""Configurations of searches: what is wrong is said, and they survive JSON."""
+"""Configurations of searches: invalid ones raise, valid ones survive a round trip through JSON."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from leaps.search.solve import solve
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"task": "luck"}, "unknown task 'luck'; expected one of stair-climber"),
         ({"method": "luck"}, "unknown method 'luck'; expected one of ladder"),
@@ -38,8 +38,8 @@ from leaps.search.solve import solve
         ({"size": [8]}, "size: expected height and width such as \\(8, 8\\), found \\[8\\]"),
     ],
 )
-def test_a_bad_configuration_is_refused_with_what_was_expected(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_an_invalid_configuration_raises(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         solve(**{"task": "maze", **settings})
 
 

@@ -1,4 +1,4 @@
-"""Hill climbing: to the first neighbour that is strictly better, and anew when there is none."""
+"""Hill climbing: steps to the first strictly better neighbour, and restarts."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ PUT = LANGUAGE.ids["putMarker"]
 
 
 class Recorded(Neighbourhood):
-    """Remembers whose neighbours were asked for last."""
+    """A neighbourhood that records the program whose neighbours were drawn last."""
 
     centre: NDArray[np.uint8] | None = None
 
@@ -34,7 +34,7 @@ def climb(neighbours: int = 20, batch: int = 5, seed: int = 0, limits: Limits | 
 
 
 def centre_of(search: HillClimb) -> NDArray[np.uint8]:
-    """The program whose neighbours the search asks for next."""
+    """Return the program whose neighbours the search asks about next."""
     search.ask()
     assert isinstance(search.neighbourhood, Recorded)
     assert search.neighbourhood.centre is not None
@@ -42,14 +42,14 @@ def centre_of(search: HillClimb) -> NDArray[np.uint8]:
 
 
 def begun(score: float = 0.5, **options: Any) -> tuple[HillClimb, NDArray[np.uint8]]:
-    """A climb that stands at its first program, and that program."""
+    """Return a search with its first program, and that program."""
     search = climb(**options)
     asked = search.ask()
     search.tell(np.array([score]))
     return search, asked[0].copy()
 
 
-def test_it_begins_with_one_random_program() -> None:
+def test_it_starts_with_one_random_program() -> None:
     asked = climb().ask()
     assert len(asked) == 1
     assert (KAREL.compile(asked).entry >= 0).all()
@@ -62,7 +62,7 @@ def test_it_asks_for_neighbours_of_the_program_in_batches() -> None:
     np.testing.assert_array_equal(search.ask(), around.draw(program[None], 5)[0])
 
 
-def test_it_goes_to_the_first_that_is_better_and_not_to_the_best() -> None:
+def test_it_steps_to_the_first_better_neighbour_not_the_best() -> None:
     search, _ = begun(score=0.5)
     asked = search.ask()
     search.tell(np.array([0.5, 0.4, 0.6, 0.9, 0.6]))
@@ -70,7 +70,7 @@ def test_it_goes_to_the_first_that_is_better_and_not_to_the_best() -> None:
     np.testing.assert_array_equal(centre_of(search), asked[2])
 
 
-def test_having_moved_it_needs_something_better_than_where_it_is_now() -> None:
+def test_after_a_step_the_new_score_has_to_be_beaten() -> None:
     search, _ = begun(score=0.5)
     asked = search.ask()
     search.tell(np.array([0.5, 0.8, 0.5, 0.5, 0.5]))
@@ -79,36 +79,36 @@ def test_having_moved_it_needs_something_better_than_where_it_is_now() -> None:
     np.testing.assert_array_equal(centre_of(search), asked[1])
 
 
-def test_it_never_goes_to_an_equal() -> None:
+def test_it_never_steps_to_an_equal_neighbour() -> None:
     search, program = begun(score=0.5, neighbours=1000)
     for _ in range(20):
         np.testing.assert_array_equal(centre_of(search), program)
         search.tell(np.full(5, 0.5))
 
 
-def test_it_gives_up_after_so_many_neighbours_and_begins_anew() -> None:
+def test_it_restarts_after_the_maximum_number_of_neighbours() -> None:
     search, program = begun(score=0.5, neighbours=20, batch=5)
     for _ in range(4):
         assert len(search.ask()) == 5
         search.tell(np.full(5, 0.5))
-    anew = search.ask()
-    assert len(anew) == 1
-    assert not np.array_equal(anew[0], program)
+    restarted = search.ask()
+    assert len(restarted) == 1
+    assert not np.array_equal(restarted[0], program)
 
 
-def test_having_begun_anew_it_takes_any_first_score() -> None:
+def test_after_a_restart_it_accepts_any_first_score() -> None:
     search, _ = begun(score=0.5, neighbours=5, batch=5)
     search.ask()
     search.tell(np.zeros(5))
-    anew = search.ask()
+    restarted = search.ask()
     search.tell(np.array([0.1]))  # worse than where it was before
-    np.testing.assert_array_equal(centre_of(search), anew[0])
+    np.testing.assert_array_equal(centre_of(search), restarted[0])
     asked = search.asked
     search.tell(np.array([0.1, 0.2, 0.1, 0.1, 0.1]))
     np.testing.assert_array_equal(centre_of(search), asked[1])
 
 
-def test_a_step_up_gives_it_all_its_neighbours_again() -> None:
+def test_a_step_resets_the_count_of_neighbours() -> None:
     search, _ = begun(score=0.5, neighbours=20, batch=5)
     for better in (0, 0, 0, 1, 0, 0, 0, 0):  # the last batch before giving up, then four more
         assert len(search.ask()) == 5
@@ -126,16 +126,16 @@ def test_each_climb_has_all_its_neighbours() -> None:
     assert sizes == [5, 5, 1, 5, 5, 1, 5, 5, 1]
 
 
-def test_other_worlds_make_it_begin_anew() -> None:
+def test_changed_worlds_make_it_restart() -> None:
     search, program = begun(score=0.5)
     search.worlds_changed()
-    anew = search.ask()
-    assert len(anew) == 1
-    assert not np.array_equal(anew[0], program)
+    restarted = search.ask()
+    assert len(restarted) == 1
+    assert not np.array_equal(restarted[0], program)
 
 
-def test_it_needs_every_score() -> None:
-    """It can't race: a program that falls behind might still be the first that is better."""
+def test_it_has_no_incumbent() -> None:
+    """Early rejection is not possible: the search needs the first better program."""
     search, _ = begun()
     assert search.incumbent is None
     assert not search.finished
@@ -143,7 +143,7 @@ def test_it_needs_every_score() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_climbs_to_the_top(seed: int) -> None:
-    """As many putMarker as there is room for: from any program, a step up is one statement away."""
+    """The score counts putMarker: from any program, a better one is one statement away."""
     limits = Limits(length=12, nesting=2, in_a_row=6)
     search = climb(neighbours=500, batch=25, seed=seed, limits=limits)
     best = np.zeros(12, np.uint8)
@@ -176,6 +176,6 @@ def test_a_climb_only_rises() -> None:
 
 
 @pytest.mark.parametrize(("neighbours", "batch"), [(10, 0), (10, 11), (0, 0), (10, -1)])
-def test_settings_out_of_their_range_are_refused(neighbours: int, batch: int) -> None:
+def test_settings_out_of_range_raise(neighbours: int, batch: int) -> None:
     with pytest.raises(ValueError, match="expected 1 ≤ batch ≤ neighbours, found HillClimbConfig"):
         HillClimbConfig(neighbours, batch)

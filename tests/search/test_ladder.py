@@ -1,4 +1,4 @@
-"""Climbs go up or along, never down, and the ladder gives the promising ones more patience."""
+"""Ladder: climbs never get worse, and promising ones get more evaluations."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def climbs_of(config: LadderConfig = SMALL, seed: int = 0) -> Ladder:
 
 
 def moves(programs: Candidates) -> Scores:
-    """A toy score with many equals: how often `move` stands in a program."""
+    """A toy score with many equal values: the number of `move` in a program."""
     return np.asarray((programs == MOVE).sum(axis=1), np.float64)
 
 
@@ -44,7 +44,7 @@ def incumbent(climbs: Ladder) -> NDArray[np.uint8]:
 
 
 def through_json(state: State) -> State:
-    """The state as a file would keep it: arrays are lists."""
+    """The state after a round trip through a file: arrays are lists."""
     saved = json.loads(json.dumps(state, default=lambda array: array.tolist()))
     assert isinstance(saved, dict)
     return saved
@@ -53,7 +53,7 @@ def through_json(state: State) -> State:
 # One climb
 
 
-def test_a_climb_begins_at_the_best_of_the_fresh_programs() -> None:
+def test_a_climb_starts_at_the_best_of_the_fresh_programs() -> None:
     climbs = climbs_of()
     assert climbs.incumbent is None
     asked = climbs.ask()
@@ -69,7 +69,7 @@ class Counting(CountsMoves, Neighbourhood):
 
 
 def neighbours_by_distance(config: LadderConfig) -> dict[int, int]:
-    """How many neighbours are how many moves away."""
+    """Count neighbours by their number of moves."""
     neighbourhood = Counting(LANGUAGE, PROGRAMS, Limits(length=20), MOVES, 0)
     climbs = Ladder(config, neighbourhood, lambda count: np.zeros((count, 20), np.uint8))
     turn(climbs, lambda asked: np.zeros(len(asked)))
@@ -81,7 +81,7 @@ def test_half_of_the_neighbours_are_one_move_away_a_quarter_two_and_so_on() -> N
     assert neighbours_by_distance(LadderConfig(batch=16)) == {1: 8, 2: 4, 3: 2, 4: 1, 5: 1}
 
 
-def test_a_climb_goes_to_the_best_of_better_neighbours() -> None:
+def test_a_climb_steps_to_the_best_of_better_neighbours() -> None:
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     asked = climbs.ask().copy()
@@ -100,7 +100,7 @@ def test_a_climb_steps_along_a_plateau() -> None:
     assert np.array_equal(incumbent(climbs), asked[2])
 
 
-def test_a_step_along_a_plateau_leads_to_another_program() -> None:
+def test_a_plateau_move_leads_to_another_program() -> None:
     # A neighbour that is the program itself is no step, however equal its score.
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
@@ -118,7 +118,7 @@ def of_length(tokens: int, action: str = "move") -> NDArray[np.uint8]:
 
 
 def after_equals(before: int, *lengths: int, score: float = 0.5) -> int:
-    """How long a program of 20 tokens at most is after a step, if it was so long and had these neighbours."""
+    """Return the length of a program after a step, given the lengths of its neighbours and their score."""
     climbs = climbs_of(LadderConfig(batch=len(lengths), plateau_length=0.7))
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     climbs.climb.program = of_length(before)
@@ -127,8 +127,8 @@ def after_equals(before: int, *lengths: int, score: float = 0.5) -> int:
     return int((incumbent(climbs) != LANGUAGE.pad).sum())
 
 
-def test_a_step_along_a_plateau_leaves_room_to_grow() -> None:
-    """Up to 14 tokens of 20 it may make a program longer, and from there on not."""
+def test_a_plateau_move_leaves_room_to_grow() -> None:
+    """A plateau move may lengthen a program up to 14 of 20 tokens."""
     assert after_equals(10, 15, 14) == 14
     assert after_equals(10, 16, 15, 20) == 10
     assert after_equals(17, 18, 17) == 17
@@ -136,11 +136,11 @@ def test_a_step_along_a_plateau_leaves_room_to_grow() -> None:
     assert after_equals(20, 20) == 20
 
 
-def test_what_is_better_may_be_as_long_as_it_likes() -> None:
+def test_a_better_program_may_have_any_length() -> None:
     assert after_equals(10, 20, score=0.6) == 20
 
 
-def test_a_climb_never_goes_down() -> None:
+def test_the_score_of_a_climb_never_falls() -> None:
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     before = incumbent(climbs)
@@ -161,7 +161,7 @@ def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
         places.add(incumbent(climbs).tobytes())
     assert scores == sorted(scores)
     assert scores[-1] > scores[0]
-    # Along plateaus it saw many more places than there are scores.
+    # Along plateaus it saw many more programs than there are scores.
     assert len(places) > 2 * len(set(scores))
 
 
@@ -169,7 +169,7 @@ def test_scores_along_a_climb_only_rise_and_reach_the_top() -> None:
 
 
 class Referee:
-    """Sees who has the turn where no climb gets anywhere: each keeps the score of its start."""
+    """Record the active climb of each turn, if no climb improves."""
 
     def __init__(self, climbs: Ladder, starts: list[float]) -> None:
         self.climbs, self.starts = climbs, iter(starts)
@@ -195,13 +195,13 @@ class Referee:
 # A climb begins with 10 evaluations, and comes to the first rung after 20 more, to the second after 40, …
 
 
-def test_of_two_that_came_to_a_rung_the_better_goes_on_at_once_with_twice_the_patience() -> None:
+def test_the_better_of_two_climbs_is_resumed_with_twice_the_patience() -> None:
     referee = Referee(climbs_of(), [0.1, 0.4, 0.3])
     referee.play(30 + 30 + 40 + 10)
     assert referee.turns == [(0.1, 30), (0.4, 30 + 40), (0.3, 10)]
 
 
-def test_the_ladder_goes_up() -> None:
+def test_climbs_reach_higher_rungs() -> None:
     referee = Referee(climbs_of(), [0.1, 0.4, 0.3, 0.2, 0.9])
     referee.play(30 + 70 + 30 + 30 + 40 + 80 + 30)
     assert referee.turns == [
@@ -212,13 +212,13 @@ def test_the_ladder_goes_up() -> None:
     ]  # fmt: skip
 
 
-def test_one_that_was_passed_over_may_go_on_later() -> None:
+def test_a_paused_climb_may_be_resumed_later() -> None:
     referee = Referee(climbs_of(), [0.3, 0.4, 0.1, 0.2, 0.15])
     referee.play(30 + 70 + 30 + 30 + 40)
     assert referee.turns[-1] == (0.3, 40)
 
 
-def test_only_the_best_of_those_that_rest_are_kept() -> None:
+def test_only_the_best_paused_climbs_are_kept() -> None:
     scores = [(37 * number % 101) / 101 for number in range(100)]  # all different
     climbs = climbs_of()
     Referee(climbs, scores).play(6000)
@@ -229,7 +229,7 @@ def test_only_the_best_of_those_that_rest_are_kept() -> None:
     assert min(resting) > np.quantile(scores[: climbs.rungs[0].came], 0.25)
 
 
-def test_half_of_those_that_came_to_a_rung_went_on() -> None:
+def test_half_of_the_climbs_that_reach_a_rung_are_resumed() -> None:
     climbs = climbs_of()
     Referee(climbs, [(37 * number % 101) / 101 for number in range(100)]).play(6000)
     for rung, above in pairwise(climbs.rungs):
@@ -237,7 +237,7 @@ def test_half_of_those_that_came_to_a_rung_went_on() -> None:
         assert above.came in (rung.went_on, rung.went_on - 1)  # one may be under way
 
 
-def test_something_better_renews_the_patience_and_something_equal_does_not() -> None:
+def test_an_improvement_renews_the_patience_and_an_equal_program_does_not() -> None:
     climbs = climbs_of()
     turn(climbs, lambda asked: np.full(len(asked), 0.5))
     for _ in range(3):  # not enough to end its turn
@@ -249,11 +249,11 @@ def test_something_better_renews_the_patience_and_something_equal_does_not() -> 
     assert evaluations == SMALL.patience
 
 
-# Other worlds
+# Changed worlds
 
 
 def three_climbs() -> tuple[Ladder, list[NDArray[np.uint8]]]:
-    """A search with a climb under way that began at 0.4, one of 0.1 that rests, and one of 0.3, higher up."""
+    """A search with an active climb of score 0.4, a paused one of 0.1, and one of 0.3 on a higher rung."""
     climbs = climbs_of()
     Referee(climbs, [0.1, 0.3, 0.4]).play(30 + 30 + 40 + 10)
     assert [climb.score for climb in all_climbs(climbs)] == [0.4, 0.1, 0.3]
@@ -264,14 +264,14 @@ def all_climbs(climbs: Ladder) -> list[Climb]:
     return [climbs.climb, *(climb for rung in climbs.rungs for climb in rung.climbs)]
 
 
-def test_when_worlds_change_all_the_climbs_programs_are_asked_for_again() -> None:
+def test_when_worlds_change_the_programs_of_all_climbs_are_rescored() -> None:
     climbs, programs = three_climbs()
     climbs.worlds_changed()
     assert climbs.incumbent is None  # so that none of them is dropped
     assert np.array_equal(climbs.ask(), np.stack(programs))
 
 
-def test_scores_on_changed_worlds_are_no_turn() -> None:
+def test_rescoring_uses_no_patience() -> None:
     climbs, _ = three_climbs()
     before = [(climb.waited, climb.rung, climb.program) for climb in all_climbs(climbs)]
     climbs.worlds_changed()
@@ -293,18 +293,18 @@ def test_climbs_are_judged_by_their_scores_on_changed_worlds() -> None:
     assert np.array_equal(incumbent(climbs), asked[1])
 
 
-def test_who_goes_on_is_the_better_on_changed_worlds() -> None:
+def test_the_climb_that_is_better_on_changed_worlds_is_resumed() -> None:
     climbs, _ = three_climbs()
     climbs.worlds_changed()
     climbs.ask()
     climbs.tell(np.array([0.7, 0.9, 0.8]))
     referee = Referee(climbs, [0.2])
     referee.play(20 + 30 + 40)
-    # The third and the fourth come to the first rung, and the first goes on.
+    # The third and the fourth reach the first rung, and the first is resumed.
     assert referee.turns == [(0.7, 20), (0.2, 30), (0.9, 40)]
 
 
-def test_changed_worlds_are_nothing_to_a_search_that_has_not_begun() -> None:
+def test_changed_worlds_do_not_affect_a_search_that_has_not_started() -> None:
     climbs, other = climbs_of(), climbs_of()
     climbs.worlds_changed()
     assert np.array_equal(climbs.ask(), other.ask())
@@ -315,7 +315,7 @@ def test_changed_worlds_are_nothing_to_a_search_that_has_not_begun() -> None:
 
 @pytest.mark.parametrize("turns", [0, 1, 7, 40, 400])
 @pytest.mark.parametrize("changed", [False, True])
-def test_a_restored_search_goes_on_as_if_nothing_had_been(turns: int, changed: bool) -> None:
+def test_a_restored_search_continues_identically(turns: int, changed: bool) -> None:
     climbs, other = climbs_of(seed=1), climbs_of(seed=2)
     for _ in range(turns):
         turn(climbs)
@@ -328,7 +328,7 @@ def test_a_restored_search_goes_on_as_if_nothing_had_been(turns: int, changed: b
         assert np.array_equal(turn(climbs), turn(other))
 
 
-def test_a_state_stays_as_it_was_taken() -> None:
+def test_a_state_does_not_change_after_it_was_taken() -> None:
     climbs = climbs_of()
     for _ in range(5):
         turn(climbs)
@@ -339,7 +339,7 @@ def test_a_state_stays_as_it_was_taken() -> None:
     assert through_json(state) == before
 
 
-def test_another_seed_is_another_search() -> None:
+def test_another_seed_gives_another_search() -> None:
     assert not np.array_equal(climbs_of(seed=1).ask(), climbs_of(seed=2).ask())
 
 
@@ -347,7 +347,7 @@ def test_another_seed_is_another_search() -> None:
 
 
 @pytest.mark.parametrize(("name", "least"), [("patience", 1), ("resting", 0), ("starts", 1), ("batch", 1)])
-def test_settings_below_their_least_value_are_refused_by_name(name: str, least: int) -> None:
+def test_settings_below_their_minimum_raise_by_name(name: str, least: int) -> None:
     setting: dict[str, Any] = {name: least - 1}
     with pytest.raises(ValueError, match=f"{name} must be at least {least}, found {least - 1}"):
         LadderConfig(**setting)
@@ -393,7 +393,7 @@ def test_without_room_a_program_may_have_any_length_on_a_plateau() -> None:
     assert np.array_equal(incumbent(climbs), of_length(20))
 
 
-def test_with_nothing_switched_off_the_settings_are_ladders() -> None:
+def test_without_omissions_the_settings_are_the_defaults() -> None:
     assert LadderConfig().without(frozenset()) == LadderConfig()
     changed = {idea for idea in IDEAS if LadderConfig().without(frozenset({idea})) != LadderConfig()}
     assert changed == {"plateau", "far", "ladder", "room"}

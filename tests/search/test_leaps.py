@@ -22,7 +22,7 @@ MAZE = PAPER_CEM["maze"].population
 
 
 class Numbered:
-    """A space of two dimensions that decodes every point to another number, and keeps the points."""
+    """A space of two dimensions that decodes every point to a different number, and records the points."""
 
     dimensions = 2
 
@@ -43,7 +43,7 @@ def searching(changes: frozenset[str] = NONE, task: str = "maze") -> tuple[Leaps
 
 
 def iterate(search: Leaps, centre: float, best: float = 0.5) -> None:
-    """One iteration, in which the best of the population and the centre have these scores."""
+    """Run one iteration with these scores of the population's best program and of the centre."""
     scores = np.zeros(len(search.ask()))
     scores[-1] = best
     search.tell(scores)
@@ -54,7 +54,7 @@ def iterate(search: Leaps, centre: float, best: float = 0.5) -> None:
 # The published search
 
 
-def test_a_population_is_asked_about_and_then_the_centre_of_the_next() -> None:
+def test_each_population_is_followed_by_the_centre_of_the_next() -> None:
     search, space = searching()
     for _ in range(3):
         population = search.ask()
@@ -129,7 +129,7 @@ def test_each_task_has_the_papers_setting(task: str) -> None:
     assert config_for(task, NONE).restart_after == 0
 
 
-def test_a_task_that_the_paper_does_not_have_has_the_one_setting() -> None:
+def test_a_task_without_a_paper_setting_has_the_one_setting() -> None:
     assert config_for("snake", NONE) == ONE_SETTING
 
 
@@ -141,7 +141,7 @@ def test_the_budget_is_a_thousand_iterations_of_the_largest_population() -> None
 
 
 class Properties(NamedTuple):
-    """What the changes are about."""
+    """The settings that the changes concern."""
 
     setting: Any
     restart: int
@@ -171,13 +171,13 @@ CHANGED = Properties(setting_of(ONE_SETTING), RESTART_AFTER, True, True, True)
 
 
 @needs_shipped_weights
-def test_the_published_search_has_none_of_the_changes() -> None:
+def test_the_published_search_has_no_changes() -> None:
     assert properties_of("leaps") == Properties(setting_of(PAPER_CEM["maze"]), 0, False, False, False)
 
 
 @needs_shipped_weights
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_alone_changes_what_it_says_and_nothing_else(change: str) -> None:
+def test_a_single_change_changes_nothing_else(change: str) -> None:
     expected = properties_of("leaps")._replace(**{change: getattr(CHANGED, change)})
     assert properties_of(f"leaps+{change}") == expected
 
@@ -218,7 +218,7 @@ def test_with_best_the_answer_is_chosen_among_all_programs_and_the_centre_still_
     assert search.answer is None
 
 
-def test_a_centre_that_nothing_depends_on_is_not_scored() -> None:
+def test_an_unused_centre_is_not_scored() -> None:
     search, space = searching(frozenset({"stop", "best"}))
     for _ in range(5):
         search.tell(np.zeros(len(search.ask())))
@@ -237,12 +237,12 @@ def test_a_centre_that_nothing_depends_on_is_not_scored() -> None:
         ("leapsbest", None),
     ],
 )
-def test_names_of_changes_are_read(name: str, changes: set[str] | None) -> None:
+def test_names_of_changes_are_parsed(name: str, changes: set[str] | None) -> None:
     assert parse_changes(name) == changes
 
 
 @pytest.mark.parametrize("name", ["leaps+luck", "leaps+best+", "leaps++", "leaps+x1", "leaps+x33"])
-def test_an_unknown_change_is_refused_with_those_there_are(name: str) -> None:
+def test_an_unknown_change_raises_with_the_known_ones(name: str) -> None:
     with pytest.raises(ValueError, match=f"unknown change '.*' in .*; expected {', '.join(CHANGES)}"):
         parse_changes(name)
 
@@ -252,7 +252,7 @@ def test_only_one_factor_of_distances_can_be_given() -> None:
         parse_changes("leaps+x2+x3")
 
 
-# What the authors' code does and the paper doesn't say
+# Details of the authors' code
 
 
 def test_leaps_plus_has_none_of_the_authors_details() -> None:
@@ -302,7 +302,7 @@ def test_negative_weights_push_the_mean_away() -> None:
 
 @needs_shipped_weights
 @pytest.mark.parametrize(("method", "rounds"), [("leaps+redraw", 200), ("leaps+stop+best+redraw", 100)])
-def test_worlds_are_drawn_again_every_hundred_iterations(method: str, rounds: int) -> None:
+def test_worlds_are_redrawn_every_hundred_iterations(method: str, rounds: int) -> None:
     run = Run(SolveConfig("clean-house", method, seed=2))
     first = run.objective.worlds
     for _ in range(rounds):
@@ -320,7 +320,7 @@ def test_worlds_are_drawn_again_every_hundred_iterations(method: str, rounds: in
 
 
 @needs_shipped_weights
-def test_the_best_programs_are_scored_again_when_worlds_are_drawn_again() -> None:
+def test_the_best_programs_are_rescored_when_worlds_are_redrawn() -> None:
     run = Run(SolveConfig("clean-house", "leaps+best+redraw", seed=2))
     for _ in range(201):
         run.step()
@@ -333,7 +333,7 @@ def test_the_best_programs_are_scored_again_when_worlds_are_drawn_again() -> Non
 
 
 @needs_shipped_weights
-def test_a_search_that_redraws_continues_identically_after_it_was_saved() -> None:
+def test_a_restored_search_that_redraws_continues_identically() -> None:
     whole, first = (Run(SolveConfig("clean-house", "leaps+redraw", seed=2)) for _ in range(2))
     for _ in range(150):
         whole.step()
@@ -346,7 +346,7 @@ def test_a_search_that_redraws_continues_identically_after_it_was_saved() -> Non
         assert np.array_equal(expected.scores, found.scores)
 
 
-# What it costs
+# Costs
 
 
 @needs_shipped_weights

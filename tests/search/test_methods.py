@@ -1,4 +1,4 @@
-"""Every search by name keeps the promises that all searches make."""
+"""Every method by name keeps the search protocol."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def asked(search: Search, turns: int) -> list[Candidates]:
 
 @every_method
 @pytest.mark.parametrize("max_length", [5, 100])
-def test_what_is_asked_about_are_programs_of_the_length_asked_for(name: str, max_length: int) -> None:
+def test_candidates_are_programs_within_the_maximum_length(name: str, max_length: int) -> None:
     for programs in asked(built(name, max_length=max_length), 12):
         assert programs.dtype == np.uint8
         assert (KAREL.compile(programs).entry >= 0).all()
@@ -55,7 +55,7 @@ def test_what_is_asked_about_are_programs_of_the_length_asked_for(name: str, max
 
 
 @pytest.mark.parametrize("name", ["ladder", "hc"])
-def test_a_climb_makes_use_of_a_longer_length(name: str) -> None:
+def test_a_climb_uses_a_greater_maximum_length(name: str) -> None:
     search, longest = built(name, max_length=100), 0
     for _ in range(200):
         programs = search.ask()
@@ -66,7 +66,7 @@ def test_a_climb_makes_use_of_a_longer_length(name: str) -> None:
 
 
 @every_method
-def test_the_same_seed_is_the_same_search_and_another_is_another(name: str) -> None:
+def test_the_seed_determines_the_search(name: str) -> None:
     one, same, other = (asked(built(name, seed), 10) for seed in (4, 4, 5))
     assert all(np.array_equal(a, b) for a, b in zip(one, same, strict=True))
     assert not np.array_equal(one[0], other[0])
@@ -74,7 +74,7 @@ def test_the_same_seed_is_the_same_search_and_another_is_another(name: str) -> N
 
 @every_method
 @pytest.mark.parametrize("turns", [0, 9])
-def test_a_search_restored_in_another_goes_on_the_same(name: str, turns: int) -> None:
+def test_a_search_restored_in_another_object_continues_identically(name: str, turns: int) -> None:
     search, other = built(name, seed=1), built(name, seed=2)
     asked(search, turns)
     state = json.loads(json.dumps(search.state(), default=lambda array: array.tolist()))
@@ -85,7 +85,7 @@ def test_a_search_restored_in_another_goes_on_the_same(name: str, turns: int) ->
 
 
 @every_method
-def test_a_state_stays_as_it_was_taken(name: str) -> None:
+def test_a_state_does_not_change_after_it_was_taken(name: str) -> None:
     search = built(name)
     asked(search, 3)
     state = search.state()
@@ -95,7 +95,7 @@ def test_a_state_stays_as_it_was_taken(name: str) -> None:
 
 
 @every_method
-def test_a_search_goes_on_when_worlds_change(name: str) -> None:
+def test_a_search_continues_when_worlds_change(name: str) -> None:
     search = built(name)
     for _ in range(4):
         asked(search, 2)
@@ -103,13 +103,13 @@ def test_a_search_goes_on_when_worlds_change(name: str) -> None:
 
 
 def likeness(programs: Candidates) -> Scores:
-    """How many of its words a program has in common with another."""
+    """The fraction of positions at which a program has the word of another."""
     wanted = KAREL.read("DEF run m( WHILE c( leftIsClear c) w( turnLeft move putMarker w) m)")
     return np.asarray((programs[:, : len(wanted)] == wanted).mean(axis=1), np.float64)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if not name.startswith("random")])
-def test_a_search_learns_from_what_it_is_told(name: str) -> None:
+def test_a_search_improves_with_scores(name: str) -> None:
     search, means = built(name), []
     for _ in range(60):
         programs = search.ask()
@@ -132,35 +132,35 @@ def settings_of(search: Search) -> object:
     return search.search.config
 
 
-def test_the_papers_search_has_the_papers_settings_where_there_are_some_and_one_start_everywhere() -> None:
+def test_the_published_search_has_the_papers_settings_and_one_start() -> None:
     for task, config in PAPER_CEM.items():
         assert settings_of(built("leaps", task=task)) == config
         assert settings_of(built("random-8", task=task)) == PAPER_RANDOM[8][task]
         assert settings_of(built("random-64", task=task)) == PAPER_RANDOM[64][task]
-    assert settings_of(built("leaps", task="a task of your own")) == ONE_SETTING
-    assert settings_of(built("random-8", task="a task of your own")) == RandomConfig(8)
+    assert settings_of(built("leaps", task="a user-defined task")) == ONE_SETTING
+    assert settings_of(built("random-8", task="a user-defined task")) == RandomConfig(8)
     assert settings_of(built("leaps+")) == replace(ONE_SETTING, restart_after=RESTART_AFTER)
 
 
 @pytest.mark.parametrize("task", ["top-off@0.25", "maze-from-corner", "harvester-subsets@0.5"])
-def test_a_variant_of_a_task_is_searched_as_the_task_is(task: str) -> None:
+def test_a_variant_of_a_task_has_the_settings_of_the_task(task: str) -> None:
     original = next(name for name in PAPER_CEM if task.startswith(name))
     assert settings_of(Run(SolveConfig(task, "leaps")).search) == PAPER_CEM[original]
 
 
 @every_method
-def test_a_method_says_what_it_is_and_has_sensible_settings(name: str) -> None:
+def test_a_method_has_a_summary_and_sensible_settings(name: str) -> None:
     method = get_method(name)
     assert method.summary
     assert min(method.worlds, method.budget) >= 1
 
 
-def test_an_unknown_method_is_refused_with_those_there_are() -> None:
+def test_an_unknown_method_raises_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match=re.escape(f"expected one of {', '.join(METHODS)}")):
         get_method("luck")
 
 
-def test_climbs_begin_at_programs_of_the_space_that_do_something() -> None:
+def test_climbs_start_at_programs_of_the_space_that_do_something() -> None:
     programs = built("ladder").ask()
     texts = {LANGUAGE.text(program) for program in programs}
     assert len(texts) > len(programs) / 2
@@ -195,7 +195,7 @@ def test_ladder_finds_the_recorded_programs(
     assert (found.evaluations, found.budget_spent) == (evaluations, spent)
 
 
-def test_without_space_climbs_begin_at_programs_of_the_grammar() -> None:
+def test_without_space_climbs_start_at_programs_of_the_grammar() -> None:
     asked = built("ladder-space", seed=3, max_length=45).ask()
     limits = Limits(length=45, in_a_row=45)
     expected = Neighbourhood(LANGUAGE, PROGRAMS, limits, MOVES, 3).fresh(len(asked))
@@ -220,19 +220,19 @@ def test_without_counterexamples_a_program_perfect_on_the_first_worlds_ends_the_
     found = solve("top-off", "ladder-counterexamples", seed=0)
     assert found.search_return == 1
     assert found.worlds == get_method("ladder").worlds
-    # No check on 1,000 worlds before the end: all rollouts until then are on the search's own.
+    # There is no check on 1,000 worlds before the end: all rollouts are on the search's own worlds.
     last = found.history[-1]
     assert last["evaluations"] == found.budget_spent
     assert last["rollouts"] <= found.budget_spent * found.worlds
 
 
-def test_without_simplify_the_program_stays_as_it_was_found() -> None:
+def test_without_simplify_the_program_is_returned_as_found() -> None:
     with_it, without = solve("harvester", seed=3), solve("harvester", "ladder-simplify", seed=3)
     assert without.program == without.found == with_it.found != with_it.program
     assert without.evaluations == without.budget_spent == with_it.budget_spent
 
 
-def test_reading_the_names_imports_no_torch() -> None:
+def test_listing_methods_does_not_import_torch() -> None:
     code = (
         "import leaps.search.methods, sys; "
         "print([name for name in ('torch', 'sklearn', 'matplotlib') if name in sys.modules])"
@@ -242,7 +242,7 @@ def test_reading_the_names_imports_no_torch() -> None:
 
 
 @every_method
-def test_asking_twice_is_refused_and_changes_nothing(name: str) -> None:
+def test_asking_twice_raises_and_changes_nothing(name: str) -> None:
     search, same = built(name), built(name)
     programs = search.ask()
     with pytest.raises(ValueError, match=f"ask was called twice in a row; .* the {len(programs)} programs"):
@@ -253,7 +253,7 @@ def test_asking_twice_is_refused_and_changes_nothing(name: str) -> None:
 
 
 @every_method
-def test_telling_before_asking_or_twice_is_refused(name: str) -> None:
+def test_telling_before_asking_or_twice_raises(name: str) -> None:
     search = built(name)
     with pytest.raises(ValueError, match="tell was called before ask"):
         search.tell(np.zeros(1))
@@ -272,7 +272,7 @@ def test_every_program_needs_its_score(name: str) -> None:
 
 
 @every_method
-def test_a_restored_search_may_be_asked_whatever_it_was_waiting_for(name: str) -> None:
+def test_a_restored_search_may_be_asked_even_if_scores_were_due(name: str) -> None:
     search, other = built(name), built(name)
     other.ask()
     state = search.state()

@@ -1,4 +1,4 @@
-"""What stays close to a program is a program, and no further from it than allowed; useless edits go back."""
+"""Neighbours near a program: within the edits; useless edits are taken back."""
 
 from collections.abc import Iterator
 
@@ -44,7 +44,7 @@ def row_of(program: str, length: int) -> NDArray[np.uint8]:
 
 
 def near_of(origin: str, edits: int = 3, *moves: Move, seed: int = 0) -> Near:
-    """Draw by these moves, each with the same share; by default by those of climbs."""
+    """Draw with these moves, equally frequent; by default with those of climbs."""
     return Near(KAREL, KAREL.read(origin), edits, dict.fromkeys(moves, 1.0) or MOVES, seed)
 
 
@@ -61,7 +61,7 @@ def texts_of(rows: Candidates) -> list[str]:
 
 
 def assert_close(rows: Candidates, origin: Program, edits: int) -> None:
-    """All of them are programs, which the trees say, and close to the origin; their padding is at the end."""
+    """Check that all are programs close to the origin, with padding at the end only."""
     assert (KAREL.compile(rows).entry >= 0).all()
     lengths = (rows != LANGUAGE.pad).sum(axis=1)
     np.testing.assert_array_equal(np.arange(rows.shape[1]) >= lengths[:, None], rows == LANGUAGE.pad)
@@ -69,11 +69,11 @@ def assert_close(rows: Candidates, origin: Program, edits: int) -> None:
         assert edit_distance(origin, tree_of(row), LANGUAGE) <= edits
 
 
-# Everything is close
+# Distances
 
 
 def generations(near: Near, others: Candidates | None = None) -> Iterator[Candidates]:
-    """A long walk among those that are close gets to places that are not next to the origin."""
+    """A long walk within the edits reaches programs that are not next to the origin."""
     walkers = near.begin(24)
     yield walkers
     for _ in range(6):
@@ -83,17 +83,17 @@ def generations(near: Near, others: Candidates | None = None) -> Iterator[Candid
 
 @pytest.mark.parametrize("origin", ORIGINS, ids=["shortest", "maze", "top-off", "deep", "deepest", "long"])
 @pytest.mark.parametrize("edits", [1, 2, 5])
-def test_all_that_is_drawn_is_a_program_within_the_edits(origin: str, edits: int) -> None:
+def test_all_neighbours_are_programs_within_the_edits(origin: str, edits: int) -> None:
     for rows in generations(near_of(origin, edits)):
         assert_close(rows, parse(origin, LANGUAGE), edits)
 
 
 @settings(max_examples=25)
 @given(programs, programs, st.integers(1, 4), st.integers(0, 1000))
-def test_all_that_is_drawn_from_any_program_is_close_to_it(
+def test_neighbours_of_any_program_are_close_to_the_origin(
     origin: Program, other: Program, edits: int, seed: int
 ) -> None:
-    """Whatever the other programs are that pieces come from, if there is room for them."""
+    """For any other programs that pieces come from."""
     near = near_of(" ".join(tokens_of(origin)), edits, seed=seed)
     piece = LANGUAGE.encode(tokens_of(other))
     others = np.stack([piece]) if len(piece) <= near.limits.length else None
@@ -102,14 +102,14 @@ def test_all_that_is_drawn_from_any_program_is_close_to_it(
 
 
 @pytest.mark.parametrize("origin", [MAZE, DEEP, LONG])
-def test_the_edits_are_used_up(origin: str) -> None:
+def test_all_numbers_of_edits_occur(origin: str) -> None:
     for edits in (1, 3):
         near = near_of(origin, edits)
         farthest = [int(near.distances(rows).max()) for rows in generations(near)]
         assert max(farthest) == edits
 
 
-def test_every_move_is_made() -> None:
+def test_every_kind_of_move_occurs() -> None:
     near = near_of(DEEP, 3)
     _, moves = near.draw(near.begin(24), 2000, near.begin(24))
     assert set(moves.tolist()) >= set(Move)
@@ -132,14 +132,14 @@ def test_a_program_of_many_statements_in_a_row_may_have_one_more() -> None:
     assert {edit_distance(parse(LONG, LANGUAGE), tree_of(row), LANGUAGE) for row in rows} == {1}
 
 
-def test_a_program_as_deep_as_any_may_be_gets_no_deeper() -> None:
+def test_a_program_of_maximum_nesting_gets_no_deeper() -> None:
     near = near_of(DEEPEST, 1, Move.WRAP)
     rows, moves = near.draw(KAREL.read(DEEPEST)[None], 20)
     assert set(texts_of(rows)) == {" ".join(DEEPEST.split())}
     assert (moves == len(Move)).all()
 
 
-def test_pieces_come_from_the_others() -> None:
+def test_pieces_come_from_other_programs() -> None:
     near = near_of(actions("move", "move"), 1, Move.CROSS)
     others = rows_of(near, actions("putMarker"), actions("pickMarker"))
     rows, moves = near.draw(KAREL.read(actions("move", "move"))[None], 100, others)
@@ -149,14 +149,14 @@ def test_pieces_come_from_the_others() -> None:
     }
 
 
-# Whose neighbours they are
+# Parents
 
 
 FIRST = ["turnLeft", *["move"] * 5]
 
 
 def test_several_parents_have_neighbours_in_turn() -> None:
-    """Few neighbours of the second are close, so that the rows are filled in several rounds of drawing."""
+    """Few neighbours of the second are close, so the rows are filled in several rounds."""
     origin = ["move"] * 6
     near = near_of(actions(*origin), 1, Move.ADJUST)
     rows, moves = near.draw(rows_of(near, actions(*origin), actions(*FIRST)), 201)
@@ -173,15 +173,15 @@ def test_several_parents_have_neighbours_in_turn() -> None:
     assert len(set(texts_of(rows[1::2]))) == len(LANGUAGE.actions) - 1
 
 
-def test_fewer_neighbours_than_parents_are_those_of_the_first() -> None:
+def test_fewer_neighbours_than_parents_use_the_first_parents() -> None:
     near = near_of(actions(*["move"] * 4, *["turnLeft"] * 4), 8, Move.DELETE)
     parents = rows_of(near, *(actions(*[name] * 4) for name in ("move", "turnLeft", "putMarker")))
     rows, _ = near.draw(parents, 2)
     assert texts_of(rows) == [actions(*["move"] * 3), actions(*["turnLeft"] * 3)]
 
 
-def test_a_parent_without_a_neighbour_close_enough_stays_what_it_is() -> None:
-    """Whatever is inserted into the second, it is two statements longer than the origin."""
+def test_a_parent_without_a_close_neighbour_is_returned_unchanged() -> None:
+    """Any insertion into the second makes it two statements longer than the origin."""
     near = near_of(SHORTEST, 1, Move.INSERT)
     full = actions("move", "turnLeft")
     rows, moves = near.draw(rows_of(near, SHORTEST, full), 40)
@@ -191,15 +191,15 @@ def test_a_parent_without_a_neighbour_close_enough_stays_what_it_is() -> None:
     assert (near.distances(rows[::2]) == 1).all()
 
 
-def test_what_hardly_any_move_fits_is_tried_again() -> None:
-    """Nothing can be deleted here, and the other move has so small a share that most draws are in vain."""
+def test_rare_neighbours_are_found_by_repeated_draws() -> None:
+    """Nothing can be deleted here, and the other move is so rare that most draws fail."""
     near = Near(KAREL, KAREL.read(SHORTEST), 1, {Move.DELETE: 1.0, Move.ADJUST: 0.02}, 0)
     rows, moves = near.draw(KAREL.read(SHORTEST)[None], 50)
     assert (moves == Move.ADJUST).all()
     assert SHORTEST not in texts_of(rows)
 
 
-def test_a_parent_that_is_too_far_itself_stays_what_it_is_or_comes_close() -> None:
+def test_a_parent_too_far_away_is_unchanged_or_comes_close() -> None:
     near = near_of(SHORTEST, 1, Move.DELETE)
     far, farther = actions("move", "turnLeft", "turnLeft"), actions("move", *["turnLeft"] * 3)
     rows, moves = near.draw(rows_of(near, far, farther), 8)
@@ -208,7 +208,7 @@ def test_a_parent_that_is_too_far_itself_stays_what_it_is_or_comes_close() -> No
     assert texts_of(rows[::2]) == [actions("move", "turnLeft")] * 4
 
 
-def test_the_same_seed_draws_the_same() -> None:
+def test_the_same_seed_draws_the_same_neighbours() -> None:
     one, same, other = (near_of(MAZE, 2, seed=seed) for seed in (4, 4, 5))
     for _ in range(3):
         begun = one.begin(20)
@@ -218,7 +218,7 @@ def test_the_same_seed_draws_the_same() -> None:
     assert not np.array_equal(near_of(MAZE, 2, seed=4).begin(20), other.begin(20))
 
 
-def test_drawing_changes_no_program_that_was_given() -> None:
+def test_drawing_does_not_change_the_given_programs() -> None:
     near = near_of(MAZE, 2)
     parents, others = rows_of(near, MAZE), rows_of(near, TOP_OFF)
     before = parents.copy(), others.copy()
@@ -227,23 +227,23 @@ def test_drawing_changes_no_program_that_was_given() -> None:
     np.testing.assert_array_equal(others, before[1])
 
 
-def test_padding_is_no_part_of_the_origin() -> None:
+def test_padding_is_not_part_of_the_origin() -> None:
     padded = Near(KAREL, row_of(MAZE, 45), 2, MOVES, 0)
     np.testing.assert_array_equal(padded.begin(30), near_of(MAZE, 2).begin(30))
 
 
-# The first ones
+# Starting programs
 
 
 @pytest.mark.parametrize("count", [1, 2, 32])
-def test_the_first_to_begin_with_is_the_origin_itself(count: int) -> None:
+def test_the_first_starting_program_is_the_origin(count: int) -> None:
     for seed in range(5):
         begun = near_of(TOP_OFF, seed=seed).begin(count)
         assert len(begun) == count
         assert text_of(begun[0]) == TOP_OFF
 
 
-def test_those_to_begin_with_are_not_all_next_to_the_origin() -> None:
+def test_not_all_starting_programs_are_next_to_the_origin() -> None:
     near = near_of(LONG, 4)
     distances = near.distances(near.begin(64))
     assert len(np.unique(distances)) > 3
@@ -254,7 +254,7 @@ class Counting(CountsMoves, Near):
     pass
 
 
-def test_half_of_those_to_begin_with_are_one_move_away_a_quarter_two_and_so_on() -> None:
+def test_half_of_the_starting_programs_are_one_move_away_a_quarter_two_and_so_on() -> None:
     away, count = np.unique(
         Counting(KAREL, KAREL.read(MAZE), 3, MOVES, 0).begin(32)[:, 0], return_counts=True
     )
@@ -262,12 +262,12 @@ def test_half_of_those_to_begin_with_are_one_move_away_a_quarter_two_and_so_on()
 
 
 @pytest.mark.parametrize("edits", [0, -2])
-def test_no_edits_at_all_are_refused(edits: int) -> None:
+def test_zero_edits_raise(edits: int) -> None:
     with pytest.raises(ValueError, match=f"edits must be at least 1, found {edits}"):
         near_of(MAZE, edits)
 
 
-# The way back
+# Returning to the origin
 
 
 def objective_of(task: str, worlds: int = 60) -> Objective:
@@ -275,7 +275,7 @@ def objective_of(task: str, worlds: int = 60) -> Objective:
 
 
 def returned(program: str, origin: str, task: str, seed: int = 0) -> str:
-    """What is left of a program, given in a row that is longer than it."""
+    """Return the result of `return_to_origin` for a program in a row longer than needed."""
     row = row_of(program, len(program.split()) + 9)
     return text_of(return_to_origin(row, objective_of(task), KAREL.read(origin), seed))
 
@@ -299,7 +299,7 @@ def test_edits_that_make_no_difference_are_taken_back(part: str, edited: str, se
     assert returned(program, MAZE, "maze", seed) == MAZE
 
 
-def test_a_statement_that_was_useless_and_went_comes_back() -> None:
+def test_a_removed_useless_statement_is_restored() -> None:
     origin = MAZE.replace("WHILE", "turnLeft WHILE")
     assert returned(MAZE, origin, "maze") == origin
 
@@ -334,25 +334,25 @@ def test_an_edit_that_matters_is_made_as_short_as_it_can_be(seed: int) -> None:
     )
 
 
-def test_what_was_not_edited_is_not_shortened() -> None:
-    """Somebody wrote it: that it is useless is no reason to touch it."""
+def test_unedited_parts_are_not_shortened() -> None:
+    """Useless statements of the origin are kept."""
     padded = MAZE.replace("move", "turnLeft turnRight move")
     broken = padded.replace("noMarkersPresent", "frontIsClear")
     assert returned(padded, broken, "maze") == padded
 
 
-def test_a_program_that_was_made_worse_comes_back_too() -> None:
+def test_harmful_edits_are_taken_back() -> None:
     assert returned(MAZE.replace("turnRight", "putMarker"), MAZE, "maze") == MAZE
 
 
-def test_a_program_that_was_not_edited_is_left_alone() -> None:
+def test_an_unedited_program_is_left_alone() -> None:
     row = row_of(MAZE, 30)
     np.testing.assert_array_equal(return_to_origin(row, objective_of("maze"), KAREL.read(MAZE), 0), row)
 
 
 @pytest.mark.parametrize("task", ["harvester", "top-off", "seeder"])
 @pytest.mark.parametrize("worlds", [8, 60])  # so few that none is dropped in a race, and more
-def test_the_way_back_is_never_worse_nor_farther(task: str, worlds: int) -> None:
+def test_the_result_is_never_worse_nor_farther_from_the_origin(task: str, worlds: int) -> None:
     objective = objective_of(task, worlds)
     origin = parse(TOP_OFF.replace("putMarker", "pickMarker turnLeft"), LANGUAGE)
     near = near_of(" ".join(tokens_of(origin)), 4)
@@ -366,13 +366,13 @@ def test_the_way_back_is_never_worse_nor_farther(task: str, worlds: int) -> None
         assert objective.scores(after[None])[0] >= objective.scores(program[None])[0] - 1e-9
 
 
-def test_the_same_seed_takes_the_same_way_back() -> None:
+def test_the_same_seed_takes_back_the_same_edits() -> None:
     program = TOP_OFF.replace("move w)", "move turnLeft turnRight w) turnLeft pickMarker")
     assert returned(program, MAZE, "top-off", 3) == returned(program, MAZE, "top-off", 3)
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
-def test_a_neighbour_is_another_program(origin: str) -> None:
+def test_a_neighbour_differs_from_its_parent(origin: str) -> None:
     near = near_of(origin, 2)
     parents = near.begin(24)
     rows, moves = near.draw(parents, 480, parents)

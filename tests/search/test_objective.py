@@ -1,4 +1,4 @@
-"""What a search is told: mean returns on its own worlds, exact for all that hold their own in a race."""
+"""The objective: mean returns on the search's worlds, exact for all that are not rejected."""
 
 from functools import cache, partial
 from typing import Any
@@ -26,19 +26,19 @@ from tests.strategies import same
 
 
 def anywhere(stream: Stream, world: World) -> None:
-    """Karel stands somewhere in an empty room."""
+    """A random position of Karel in an empty room."""
     height, width = world.ground.shape
     clear(world)
     place_karel(world, 1 + below(stream, height - 2), 1 + below(stream, width - 2), EAST)
 
 
 def far_right(world: World, start: World) -> float:  # noqa: ARG001
-    """The further right, the better: many different returns, from 0 to 1."""
+    """A value that increases to the right: many different returns from 0 to 1."""
     return float((world.pose[1] - 1) / (world.ground.shape[1] - 3))
 
 
 def spoiled(world: World, start: World) -> float:  # noqa: ARG001
-    """Not a number with one marker in the world, infinite with two."""
+    """NaN with one marker in the world, infinity with two."""
     markers = world.markers.sum()
     if markers == 1:
         return np.nan
@@ -81,11 +81,11 @@ def some_programs() -> NDArray[np.uint8]:
 
 @cache
 def their_returns(worlds: int) -> NDArray[np.float64]:
-    """What they earn on the worlds of seed 0: the first ones are the same, however many there are."""
+    """Returns on the worlds of seed 0; the first worlds do not depend on the count."""
     return evaluate(some_programs(), RIGHT, episodes=worlds, seed=0).returns
 
 
-# Without a incumbent
+# Without an incumbent
 
 
 @pytest.mark.parametrize("worlds", [1, FIRST_LAP, 100])
@@ -95,19 +95,19 @@ def test_scores_are_the_mean_returns_of_an_evaluation(worlds: int) -> None:
 
 
 def test_scores_of_a_shipped_task_are_those_of_an_evaluation_too() -> None:
-    """With a memory, a task's own size, and reactions."""
+    """For tasks with a memory, an own size, and reactions."""
     expected = evaluate(some_programs(), "snake", episodes=20, seed=4)
     tried = Objective(expected.task, expected.worlds)
     np.testing.assert_array_equal(tried.scores(some_programs()), expected.mean_return)
 
 
 @pytest.mark.parametrize("name", ["snake", "top-off"])
-def test_scores_with_a_limit_of_calls_are_those_of_an_evaluation_even_with_a_rival(name: str) -> None:
+def test_scores_with_a_limit_of_calls_and_an_incumbent_are_those_of_an_evaluation(name: str) -> None:
     expected = evaluate(some_programs(), f"{name}~30calls", episodes=20, seed=4)
     assert (expected.rollouts.outcome == Outcome.CUT_OFF).any()
     tried = Objective(expected.task, expected.worlds)
-    for rival in (None, some_programs()[int(expected.mean_return.argmax())]):
-        np.testing.assert_array_equal(tried.scores(some_programs(), rival), expected.mean_return)
+    for incumbent in (None, some_programs()[int(expected.mean_return.argmax())]):
+        np.testing.assert_array_equal(tried.scores(some_programs(), incumbent), expected.mean_return)
     assert tried.known == []
 
 
@@ -116,7 +116,7 @@ def test_returns_have_a_row_per_program_and_a_column_per_world() -> None:
     assert earned == pytest.approx(np.array([[0, 1 / 6, 3 / 6, 1], [1, 1, 1, 1], [0, 0, 0, 0]]))
 
 
-def test_the_worlds_themselves_are_not_played_in() -> None:
+def test_the_worlds_are_not_changed() -> None:
     tried = objective()
     before = tried.worlds.clone()
     tried.scores(tokens(WALK, BACK))
@@ -124,19 +124,19 @@ def test_the_worlds_themselves_are_not_played_in() -> None:
     assert same(tried.worlds, before)
 
 
-# With a incumbent
+# With an incumbent
 
 
 @settings(max_examples=60)
 @given(
     worlds=st.sampled_from([1, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 100, 200]), incumbent=st.integers(0, 149)
 )
-def test_a_race_is_fair(worlds: int, incumbent: int) -> None:
+def test_a_race_gives_exact_scores_to_all_that_finish(worlds: int, incumbent: int) -> None:
     returns = their_returns(worlds)
     scores = objective(worlds).scores(some_programs(), incumbent=some_programs()[incumbent])
     kept = scores != DROPPED
     np.testing.assert_allclose(scores[kept], returns[kept].mean(axis=1), rtol=0, atol=1e-12)
-    # Who was dropped was behind at some time; who never was, or is as good on every world, wasn't dropped.
+    # Rejected programs were behind at some time; programs never behind were not rejected.
     lead = np.cumsum(returns - returns[incumbent], axis=1)
     assert (lead[~kept].min(axis=1) < 0).all()
     assert kept[(lead > -1e-12).all(axis=1)].all()
@@ -145,7 +145,7 @@ def test_a_race_is_fair(worlds: int, incumbent: int) -> None:
 
 
 def plain_race(returns: NDArray[np.float64], incumbent: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What comes of a race, from all returns [programs, worlds]: who is behind after a lap is out."""
+    """Compute the scores of a race from all returns [programs, worlds]; reject those behind after a lap."""
     ends = [end for lap, end in [(16, 16), (48, 64), (144, 208)] if incumbent.size - end >= lap]
     behind = [returns[:, :end].sum(axis=1) < incumbent[:end].sum() - 1e-9 for end in ends]
     return np.where(np.any(behind, axis=0), DROPPED, returns.mean(axis=1))
@@ -154,8 +154,8 @@ def plain_race(returns: NDArray[np.float64], incumbent: NDArray[np.float64]) -> 
 @pytest.mark.parametrize(
     "name", ["top-off", "snake", "one-stroke", "door-key", "top-off~cost", "seesaw~200~cost"]
 )
-def test_a_race_is_as_if_all_had_run_every_lap(name: str) -> None:
-    """Neighbours of good programs and of bad ones, on 16 worlds and on many; climbing, as a search does."""
+def test_a_race_rejects_the_same_programs_as_full_runs(name: str) -> None:
+    """Neighbours of good and bad programs, on 16 worlds and on many, with a rising incumbent."""
     task = get(name)
     worlds = task.worlds(150, seed=5)
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=6)
@@ -177,8 +177,8 @@ def test_a_race_is_as_if_all_had_run_every_lap(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["harvester", "top-off", "maze"])
-def test_worlds_of_other_sizes_count_as_much(name: str) -> None:
-    """Who keeps up at home is run in all of them; climbing, so that much is known without a run."""
+def test_worlds_of_other_sizes_have_equal_weight(name: str) -> None:
+    """Programs not rejected at the own size run at all sizes; with a rising incumbent and known results."""
     task = get(name)
     home, *others = (task.worlds(32, 5, size) for size in (None, (9, 9), (10, 14)))
     neighbourhood = Neighbourhood(LANGUAGE, PROGRAMS, Limits(), dict.fromkeys(Move, 1.0), seed=6)
@@ -201,14 +201,14 @@ def test_worlds_of_other_sizes_count_as_much(name: str) -> None:
     assert min(dropped, level) > 100
 
 
-def test_who_falls_behind_at_home_goes_nowhere_else() -> None:
+def test_a_program_rejected_at_the_first_size_skips_the_others() -> None:
     tried = Objective(RIGHT, RIGHT.worlds(100, 0), (RIGHT.worlds(50, 0, (7, 7)),))
     scores = tried.scores(tokens(BACK, WALK), incumbent=tokens(WALK)[0])
     assert scores.tolist() == [DROPPED, 1.0]
     assert tried.rollouts == 150 + 1
 
 
-def test_who_may_be_the_next_rival_is_not_run_again() -> None:
+def test_the_next_incumbent_is_not_run_again() -> None:
     tried = objective(100)
     assert tried.scores(tokens(WALK, STAY), incumbent=tokens(STEP)[0])[0] == 1.0
     before = tried.rollouts
@@ -216,8 +216,8 @@ def test_who_may_be_the_next_rival_is_not_run_again() -> None:
     assert tried.rollouts == before + 1
 
 
-def test_what_provably_does_the_same_is_not_run() -> None:
-    """And it can be the next incumbent, and what does the same as that isn't run either."""
+def test_a_program_proven_equivalent_is_not_run() -> None:
+    """It can be the next incumbent, and its equivalents are not run either."""
     same_words = [
         "DEF run m( WHILE c( frontIsClear c) w( move w) IF c( markersPresent c) i( move i) m)",
         "DEF run m( WHILE c( frontIsClear c) w( move w) IF c( markersPresent c) i( turnLeft i) m)",
@@ -230,7 +230,7 @@ def test_what_provably_does_the_same_is_not_run() -> None:
     assert (tried.evaluations, tried.rollouts) == (3, 100)
 
 
-def test_who_falls_behind_is_dropped_early() -> None:
+def test_a_program_that_falls_behind_is_rejected_early() -> None:
     tried = objective(100)
     scores = tried.scores(tokens(BACK, WALK, STAY), incumbent=tokens(WALK)[0])
     assert scores.tolist() == [DROPPED, 1.0, DROPPED]
@@ -238,24 +238,24 @@ def test_who_falls_behind_is_dropped_early() -> None:
     assert tried.rollouts == 100 + 2
 
 
-def test_who_falls_behind_late_is_dropped_all_the_same() -> None:
-    """Level with the incumbent where there is nowhere to go, behind it on the later worlds."""
+def test_a_program_that_falls_behind_late_is_rejected() -> None:
+    """Equal to the incumbent on the first worlds, behind it on the later ones."""
     columns = [7] * FIRST_LAP + [1] * 192
     tried = Objective(RIGHT, at_column(*columns))
     assert tried.scores(tokens(STAY), incumbent=tokens(WALK)[0]).tolist() == [DROPPED]
     assert FIRST_LAP < tried.rollouts - 200 < 200
 
 
-def test_who_is_ahead_first_and_worse_in_the_end_gets_the_exact_score() -> None:
-    """A race is decided on the way only: at the end, all scores are known and none need be withheld."""
+def test_a_program_that_falls_behind_in_the_last_lap_gets_an_exact_score() -> None:
+    """Programs are rejected only before the last lap: at the end, all scores are known."""
     columns = [7] * 90 + [1] * 10
     tried = Objective(RIGHT, at_column(*columns))
     scores = tried.scores(tokens(STAY, WALK), incumbent=tokens(WALK)[0])
     assert scores == pytest.approx([0.9, 1.0])
 
 
-def test_an_equal_is_never_dropped() -> None:
-    """The same behaviour in other words: sums of returns must not tell the two apart."""
+def test_an_equal_program_is_never_rejected() -> None:
+    """The same behaviour in different words: the sums of returns must be equal."""
     other_words = "DEF run m( WHILE c( frontIsClear c) w( move w) REPEAT R=0 r( move r) m)"
     other_step = "DEF run m( turnLeft turnRight move m)"
     tried = objective(200)
@@ -264,8 +264,8 @@ def test_an_equal_is_never_dropped() -> None:
     assert tried.scores(tokens(other_step), incumbent=tokens(STEP)[0]) == pytest.approx(expected, abs=1e-12)
 
 
-def test_an_equal_is_not_dropped_on_very_many_worlds_either() -> None:
-    """Sums of so many numbers depend on their order, by more than a race lets pass."""
+def test_an_equal_program_is_not_rejected_on_very_many_worlds() -> None:
+    """The sum of 30,000 numbers depends on their order by more than the tolerance of a race."""
     columns = np.full(30_000, 7)
     tried = Objective(NINE_TENTHS, at_column(*columns))
     other_words = tokens("DEF run m( turnRight m)")
@@ -276,7 +276,7 @@ def test_dropped_is_worse_than_any_return_of_the_task() -> None:
     assert their_returns(100).min() > DROPPED
 
 
-def test_on_a_few_worlds_nobody_is_dropped() -> None:
+def test_no_program_is_rejected_on_few_worlds() -> None:
     tried = objective(FIRST_LAP)
     assert tried.scores(tokens(BACK), incumbent=tokens(WALK)[0]).tolist() == [0.0]
 
@@ -299,20 +299,20 @@ def test_an_incumbent_is_run_and_counted_once() -> None:
         assert (tried.evaluations, tried.rollouts) == (1 + time, 100 + time)
 
 
-def test_a_check_on_other_worlds_counts() -> None:
+def test_a_check_on_other_worlds_is_counted() -> None:
     tried = objective(50)
     tried.returns(some_programs()[:10], tried.worlds.take(np.arange(20)))
     assert (tried.evaluations, tried.rollouts) == (10, 200)
 
 
-def test_rivals_are_not_taken_for_each_other() -> None:
+def test_incumbents_are_not_confused() -> None:
     tried = objective(100)
     assert tried.scores(tokens(STEP), incumbent=tokens(WALK)[0]).tolist() == [DROPPED]
     assert tried.scores(tokens(STEP), incumbent=tokens(BACK)[0])[0] > 0
 
 
-def test_any_number_of_rivals_may_come_and_each_keeps_up_with_itself() -> None:
-    """Lap by lap, its returns add up to a little more or less than all at once."""
+def test_any_number_of_incumbents_may_follow_and_each_equals_itself() -> None:
+    """The sum of returns by lap may differ slightly from the sum of all."""
     tried = objective(300)
     for incumbent in some_programs():
         assert tried.scores(incumbent[None], incumbent)[0] != DROPPED
@@ -321,7 +321,7 @@ def test_any_number_of_rivals_may_come_and_each_keeps_up_with_itself() -> None:
 # More worlds
 
 
-def test_more_worlds_come_first() -> None:
+def test_added_worlds_come_first() -> None:
     tried = objective(30)
     before, hard = tried.worlds.clone(), RIGHT.worlds(7, seed=99)
     tried.add(hard)
@@ -330,7 +330,7 @@ def test_more_worlds_come_first() -> None:
     assert same(tried.worlds.take(slice(7, 37)), before)
 
 
-def test_more_worlds_come_to_those_of_their_size() -> None:
+def test_added_worlds_join_those_of_their_size() -> None:
     tried = Objective(RIGHT, RIGHT.worlds(3, 0), (RIGHT.worlds(4, 0, (5, 5)), RIGHT.worlds(5, 0, (7, 7))))
     home, small, large = tried.worlds, *tried.elsewhere
     hard = RIGHT.worlds(2, 9, (7, 7))
@@ -341,15 +341,15 @@ def test_more_worlds_come_to_those_of_their_size() -> None:
     assert tried.count == 14
 
 
-def test_scores_are_of_all_worlds_after_more_were_added() -> None:
+def test_scores_include_added_worlds() -> None:
     tried = Objective(RIGHT, at_column(*[7] * 30))
     assert tried.scores(tokens(STAY)).tolist() == [1.0]
     tried.add(at_column(*[1] * 10))
     assert tried.scores(tokens(STAY)).tolist() == [0.75]
 
 
-def test_a_rival_is_run_again_on_more_worlds() -> None:
-    """It fares worse there; with what it earned before, it would not even keep up with itself."""
+def test_an_incumbent_is_run_again_on_added_worlds() -> None:
+    """Its returns are lower there, so its old returns would reject the incumbent itself."""
     tried = Objective(RIGHT, at_column(*[7] * 40))
     incumbent = tokens(STAY)
     assert tried.scores(incumbent, incumbent[0]).tolist() == [1.0]
@@ -359,7 +359,7 @@ def test_a_rival_is_run_again_on_more_worlds() -> None:
     assert tried.rollouts - before == 80
 
 
-# Programs that ask about too much
+# Programs with too many perceptions
 
 
 class Paid(Env[Any, Any]):
@@ -391,13 +391,13 @@ MANY = GymTask(
 
 
 def asking(count: int) -> NDArray[np.uint8]:
-    """A program that asks about so many perceptions, then earns."""
+    """A program that tests `count` perceptions, then earns."""
     questions = " ".join(f"IF c( p{number} c) i( rest i)" for number in range(count))
     program = MANY.domain.read(f"DEF run m( {questions} earn earn m)")
     return np.asarray(MANY.domain.language.batch([program], 200)[0])
 
 
-def test_a_program_that_asks_about_too_much_scores_as_the_worst() -> None:
+def test_a_program_with_too_many_perceptions_has_the_lowest_score() -> None:
     tried = Objective(MANY, MANY.worlds(3, 0))
     few, many = asking(2), asking(MOST_ASKED + 1)
     batch = np.stack([many, few, many, asking(MOST_ASKED)])
@@ -415,7 +415,7 @@ def test_a_program_that_asks_about_too_much_scores_as_the_worst() -> None:
 
 
 @pytest.mark.parametrize("method", ["ladder", "hc", "cebs", "random-8"])
-def test_a_search_goes_on_whatever_is_dropped(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_continues_after_rejections(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = Objective.scores
 
     def some_dropped(self: Objective, programs: NDArray[np.uint8], *rest: Any) -> NDArray[np.float64]:
@@ -431,16 +431,16 @@ def test_a_search_goes_on_whatever_is_dropped(method: str, monkeypatch: pytest.M
     assert np.isfinite(run.best[0])
 
 
-def test_a_program_to_repair_must_not_ask_about_too_much() -> None:
+def test_an_origin_with_too_many_perceptions_raises() -> None:
     with pytest.raises(ValueError, match="program 0 asks about too many perceptions; expected at most 12"):
         Run(SolveConfig("many", origin=MANY.domain.text(asking(17))), MANY)
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(("actions", "found"), [("putMarker", "nan"), ("putMarker putMarker", "inf")])
-def test_a_value_that_is_no_number_is_refused_by_the_tasks_name(actions: str, found: str) -> None:
+def test_a_value_that_is_not_a_number_raises_with_the_tasks_name(actions: str, found: str) -> None:
     tried = Objective(SPOILED, SPOILED.worlds(20, seed=0))
     assert tried.scores(tokens(STAY)).tolist() == [0.5]
     wrong = tokens(STAY, f"DEF run m( {actions} m)")
@@ -453,5 +453,5 @@ def test_a_value_that_is_no_number_is_refused_by_the_tasks_name(actions: str, fo
         tried.scores(tokens(STAY), incumbent=wrong[1])
 
 
-def test_the_texts_of_these_tests_are_programs() -> None:
+def test_all_texts_of_this_file_are_programs() -> None:
     assert (KAREL.compile([STAY, STEP, WALK, BACK]).entry >= 0).all()

@@ -1,4 +1,4 @@
-"""The paper's random searches: so many points around one, once."""
+"""The paper's random searches: points around a centre, drawn once."""
 
 import numpy as np
 import pytest
@@ -12,19 +12,19 @@ def test_it_asks_once() -> None:
     search = RandomSearch(RandomConfig(8), 3, seed=0)
     assert not search.finished
     points = search.ask()
-    assert not search.finished  # what was asked has to be told first
+    assert not search.finished  # the scores are still due
     search.tell(points, np.zeros(8))
     assert search.finished
 
 
-def test_it_asks_for_as_many_points_as_it_was_told_to_in_single_precision() -> None:
+def test_it_draws_the_configured_number_of_points_in_single_precision() -> None:
     points = RandomSearch(RandomConfig(64), 5, seed=0).ask()
     assert points.shape == (64, 5)
     assert points.dtype == np.float32
 
 
 @pytest.mark.parametrize("sigma", [0.1, 0.5])
-def test_the_points_are_drawn_around_one(sigma: float) -> None:
+def test_the_points_are_drawn_around_a_centre(sigma: float) -> None:
     points = RandomSearch(RandomConfig(20_000, sigma), 4, seed=1).ask().astype(np.float64)
     assert np.cov(points.T) == pytest.approx(sigma**2 * np.eye(4), abs=0.02 * sigma)
     away = np.abs(points - points.mean(axis=0)) / sigma
@@ -33,7 +33,7 @@ def test_the_points_are_drawn_around_one(sigma: float) -> None:
 
 
 @pytest.mark.parametrize(("initial", "variance"), [("normal", 1.0), ("moderate", 0.1), ("narrow", 0.01)])
-def test_that_one_is_drawn_as_cems_first_mean(initial: Initial, variance: float) -> None:
+def test_the_centre_is_drawn_like_cems_first_mean(initial: Initial, variance: float) -> None:
     config = RandomConfig(1, 1e-6, initial)
     points = np.concatenate([RandomSearch(config, 50, seed=seed).ask() for seed in range(100)])
     assert points.var() == pytest.approx(variance, rel=0.1)
@@ -51,13 +51,13 @@ def test_the_papers_settings_are_those_of_its_appendix() -> None:
     assert PAPER_RANDOM[8]["WHILE"].sigma == 0.1
 
 
-def test_the_same_seed_is_the_same_search_and_another_another() -> None:
+def test_the_seed_determines_the_search() -> None:
     one, same, other = (RandomSearch(RandomConfig(8), 3, seed=seed).ask() for seed in (4, 4, 5))
     np.testing.assert_array_equal(one, same)
     assert not np.isin(one, other).any()
 
 
-def test_a_search_that_has_finished_is_still_finished_when_restored() -> None:
+def test_a_finished_search_is_finished_when_restored() -> None:
     search = RandomSearch(RandomConfig(8), 3, seed=0)
     search.tell(search.ask(), np.zeros(8))
     again = RandomSearch(RandomConfig(8), 3, seed=1)
@@ -66,6 +66,6 @@ def test_a_search_that_has_finished_is_still_finished_when_restored() -> None:
 
 
 @pytest.mark.parametrize(("samples", "sigma"), [(0, 0.5), (-8, 0.5), (8, 0.0)])
-def test_what_draws_nothing_is_refused(samples: int, sigma: float) -> None:
+def test_a_search_without_samples_raises(samples: int, sigma: float) -> None:
     with pytest.raises(ValueError, match=f"found {samples} and {sigma}"):
         RandomConfig(samples, sigma)

@@ -1,4 +1,4 @@
-"""A search for a behaviour finds it where it can be found, and says how well."""
+"""Reconstruction: a search for a behaviour, and the R_mat that it reports."""
 
 from collections import Counter
 
@@ -57,7 +57,7 @@ def test_a_test_program_has_the_control_flow_of_its_name(name: str, flow: dict[t
 
 
 @pytest.mark.parametrize("name", TEST_PROGRAMS)
-def test_a_test_program_has_its_words_in_a_line(name: str) -> None:
+def test_a_test_program_is_written_on_one_line(name: str) -> None:
     program = TEST_PROGRAMS[name]
     assert program == " ".join(program.split())
 
@@ -124,7 +124,7 @@ def test_the_behaviour_of_a_trivial_program_is_found(program: str) -> None:
 
 @needs_shipped_weights
 @pytest.mark.parametrize("name", TEST_PROGRAMS)
-def test_what_is_found_for_a_test_program_behaves_more_like_it_than_the_first_guess(name: str) -> None:
+def test_the_search_improves_on_the_first_guess_for_a_test_program(name: str) -> None:
     first, last = found(TEST_PROGRAMS[name], iterations=1), found(TEST_PROGRAMS[name], iterations=100)
     assert last.r_mat > first.r_mat
 
@@ -132,7 +132,7 @@ def test_what_is_found_for_a_test_program_behaves_more_like_it_than_the_first_gu
 @needs_shipped_weights
 @pytest.mark.parametrize("program", [MOVE, HARD])
 @pytest.mark.parametrize("seed", [0, 3])
-def test_the_r_mat_told_is_that_of_the_program_on_the_searchs_worlds(program: str, seed: int) -> None:
+def test_the_reported_r_mat_is_that_of_the_program_on_the_searchs_worlds(program: str, seed: int) -> None:
     result = found(program, seed)
     worlds = worlds_for(program, seed)
     again = r_mat(KAREL.compile(result.program[None]), KAREL.compile(program), worlds)
@@ -140,26 +140,26 @@ def test_the_r_mat_told_is_that_of_the_program_on_the_searchs_worlds(program: st
 
 
 @needs_shipped_weights
-def test_the_r_mat_told_contains_no_bonus() -> None:
+def test_the_reported_r_mat_contains_no_bonus() -> None:
     assert 0.0 < found(HARD, iterations=1).r_mat < 1.0
     assert found(MOVE).r_mat == 1.0
 
 
 @needs_shipped_weights
-def test_the_latent_told_is_that_of_the_program_told() -> None:
+def test_the_reported_latent_decodes_to_the_reported_program() -> None:
     result = found(HARD)
     assert np.array_equal(shipped().decode(result.point[None])[0], result.program)
 
 
 @needs_shipped_weights
-def test_the_iteration_told_is_that_which_found_the_program() -> None:
+def test_the_reported_iteration_is_the_one_that_found_the_program() -> None:
     result = found(HARD)
     assert_same(found(HARD, iterations=result.iterations), result)
     assert found(HARD, iterations=result.iterations - 1).r_mat < result.r_mat
 
 
 @needs_shipped_weights
-def test_a_longer_search_never_finds_less() -> None:
+def test_a_longer_search_is_never_worse() -> None:
     scores = [found(HARD, iterations=iterations).r_mat for iterations in (1, 2, 5, 10, 20, 40)]
     assert scores == sorted(scores)
 
@@ -180,30 +180,30 @@ def test_a_search_ends_after_ten_perfect_iterations_in_a_row(monkeypatch: pytest
     assert result.iterations + IN_A_ROW - 1 <= len(decoded) < 1000
 
 
-# The same again
+# Reproducibility
 
 
 @needs_shipped_weights
 @pytest.mark.parametrize("program", [MOVE, HARD])
-def test_the_same_seed_is_the_same_search(program: str) -> None:
+def test_the_same_seed_gives_the_same_search(program: str) -> None:
     assert_same(found(program, seed=5), found(program, seed=5))
 
 
 @needs_shipped_weights
-def test_another_seed_is_another_search() -> None:
+def test_another_seed_gives_another_search() -> None:
     assert not np.array_equal(found(HARD, seed=0).point, found(HARD, seed=1).point)
 
 
-# Refusals
+# Errors
 
 
 @needs_shipped_weights
-def test_a_program_with_a_mistake_is_refused_with_what_was_meant() -> None:
+def test_an_invalid_program_raises_with_a_suggestion() -> None:
     with pytest.raises(ValueError, match="did you mean 'move'"):
         found("DEF run m( mvoe m)")
 
 
 @needs_shipped_weights
-def test_a_search_of_no_iterations_is_refused() -> None:
+def test_a_search_without_iterations_raises() -> None:
     with pytest.raises(ValueError, match="iterations"):
         found(MOVE, iterations=0)

@@ -19,7 +19,7 @@ from tests.gym.corridor import corridor
 pytestmark = needs_shipped_weights
 
 
-def test_the_seconds_of_a_search_begin_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_clock_starts_with_the_first_round(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter(range(0, 10**6, 10))
     monkeypatch.setattr("time.perf_counter", lambda: float(next(now)))
     run = Run(SolveConfig("maze", "random-8", 0))
@@ -28,7 +28,7 @@ def test_the_seconds_of_a_search_begin_with_it(monkeypatch: pytest.MonkeyPatch) 
     assert work(run).seconds <= 100
 
 
-def test_what_a_watcher_hears_adds_up() -> None:
+def test_the_rounds_passed_to_a_listener_are_consistent() -> None:
     steps: list[Round] = []
     solution = solve("one-stroke", budget=800, listener=steps.append)
     assert [step.round for step in steps] == list(range(1, len(steps) + 1))
@@ -42,11 +42,11 @@ def test_what_a_watcher_hears_adds_up() -> None:
         assert step.best <= step.best_so_far
 
 
-def test_without_a_hunt_worlds_stay_as_they_are() -> None:
+def test_without_counterexamples_worlds_do_not_change() -> None:
     assert solve("maze", "leaps+", worlds=3, budget=2000).worlds == 3
 
 
-def test_the_history_has_every_program_that_was_the_best() -> None:
+def test_the_history_has_every_best_program() -> None:
     best: list[tuple[str, float]] = []
 
     def look(step: Round) -> None:
@@ -70,7 +70,7 @@ def with_numbers(**settings: Any) -> GymTask:
 
 @pytest.fixture
 def space(tmp_path: Path) -> str:
-    """An untrained space for other constants than the task begins with."""
+    """An untrained space with constants other than the task's initial ones."""
     language = with_numbers().fitting(["place>0.35", "place>0.77"]).domain.language
     save_weights(ProgramSpace(language, ModelConfig(8, 8), None), tmp_path / "w")
     return str(tmp_path / "w")

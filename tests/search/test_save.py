@@ -1,4 +1,4 @@
-"""What a search found is kept whole, and can be read and run again."""
+"""Saved solutions are complete, and can be read and run."""
 
 import json
 from dataclasses import replace
@@ -30,7 +30,7 @@ HISTORY = [
 
 
 def solution_of(task: str = "maze", program: str = PROGRAM, size: tuple[int, int] | None = None) -> Solution:
-    """A solution as a search would have found it."""
+    """A solution like that of a search."""
     return Solution(
         SolveConfig(task, seed=5, size=size, budget=900),
         get(task),
@@ -49,7 +49,7 @@ def solution_of(task: str = "maze", program: str = PROGRAM, size: tuple[int, int
     )
 
 
-def test_the_program_kept_is_the_program_found(tmp_path: Path) -> None:
+def test_the_saved_program_is_the_found_program(tmp_path: Path) -> None:
     save_solution(solution_of(), tmp_path)
     text = (tmp_path / "program.karel").read_text()
     assert parse(text, LANGUAGE) == parse(PROGRAM, LANGUAGE)
@@ -57,7 +57,7 @@ def test_the_program_kept_is_the_program_found(tmp_path: Path) -> None:
     assert text.endswith("m)\n")
 
 
-def test_the_result_holds_all_that_was_promised(tmp_path: Path) -> None:
+def test_the_result_has_all_documented_fields(tmp_path: Path) -> None:
     save_solution(solution_of(), tmp_path)
     result = json.loads((tmp_path / "result.json").read_text())
     expected = {
@@ -79,7 +79,7 @@ def test_the_result_holds_all_that_was_promised(tmp_path: Path) -> None:
     assert result["config"]["seed"] == 5
 
 
-def test_the_history_is_kept_line_by_line(tmp_path: Path) -> None:
+def test_the_history_is_saved_as_json_lines(tmp_path: Path) -> None:
     save_solution(solution_of(), tmp_path)
     lines = (tmp_path / "history.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == HISTORY
@@ -93,7 +93,7 @@ def test_the_history_is_kept_line_by_line(tmp_path: Path) -> None:
         ("snake", None, "DEF run m( REPEAT R=5 r( move turnLeft r) m)"),
     ],
 )
-def test_a_rollout_can_be_watched(
+def test_a_rollout_is_saved_as_a_film(
     tmp_path: Path, task: str, size: tuple[int, int] | None, program: str
 ) -> None:
     save_solution(solution_of(task, program, size), tmp_path)
@@ -104,7 +104,7 @@ def test_a_rollout_can_be_watched(
         assert film.width * height == pytest.approx(film.height * width, rel=0.3)
 
 
-def test_a_program_that_does_next_to_nothing_is_kept_too(tmp_path: Path) -> None:
+def test_a_nearly_empty_program_is_saved(tmp_path: Path) -> None:
     save_solution(solution_of(program="DEF run m( putMarker m)"), tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {
         "program.karel",
@@ -114,7 +114,7 @@ def test_a_program_that_does_next_to_nothing_is_kept_too(tmp_path: Path) -> None
     }
 
 
-def test_a_result_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
+def test_a_result_replaces_an_older_one(tmp_path: Path) -> None:
     save_solution(solution_of(), tmp_path)
     save_solution(replace(solution_of(program="DEF run m( move m)"), evaluations=7), tmp_path)
     assert json.loads((tmp_path / "result.json").read_text())["evaluations"] == 7
@@ -123,7 +123,7 @@ def test_a_result_takes_the_place_of_an_older_one(tmp_path: Path) -> None:
 
 
 @needs_shipped_weights
-def test_what_a_search_found_can_be_checked_from_its_folder(tmp_path: Path) -> None:
+def test_a_saved_program_can_be_evaluated_from_its_folder(tmp_path: Path) -> None:
     solution = solve("stair-climber")
     save_solution(solution, tmp_path)
     result = json.loads((tmp_path / "result.json").read_text())
@@ -138,7 +138,7 @@ def test_what_a_search_found_can_be_checked_from_its_folder(tmp_path: Path) -> N
 # Folders
 
 
-def test_a_folder_is_made_with_those_above_it_and_left_empty(tmp_path: Path) -> None:
+def test_a_folder_is_created_with_its_parents_and_stays_empty(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     make_folder(folder)
     make_folder(folder)
@@ -146,14 +146,14 @@ def test_a_folder_is_made_with_those_above_it_and_left_empty(tmp_path: Path) -> 
     assert list(folder.iterdir()) == []
 
 
-def test_what_a_folder_holds_stays(tmp_path: Path) -> None:
+def test_existing_files_of_a_folder_are_kept(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     make_folder(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
 
 
 @pytest.mark.parametrize("inside", ["", "folder"])
-def test_a_file_in_the_folders_place_is_refused_and_kept(tmp_path: Path, inside: str) -> None:
+def test_a_file_instead_of_a_folder_raises_and_is_kept(tmp_path: Path, inside: str) -> None:
     file = tmp_path / "file"
     file.write_text("dear")
     with pytest.raises(OSError, match="file"):
@@ -161,8 +161,8 @@ def test_a_file_in_the_folders_place_is_refused_and_kept(tmp_path: Path, inside:
     assert file.read_text() == "dear"
 
 
-def test_a_folder_that_takes_no_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A disk that is full or read-only says so only when something is written.
+def test_a_folder_that_is_not_writable_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A full or read-only disk raises only when something is written.
     def full(file: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device", str(file), content and None)
 

@@ -1,4 +1,4 @@
-"""What holds for every search: in the space, it is a search among programs; and it can be put aside."""
+"""Properties of every search: searches in the space, and saving and restoring."""
 
 import json
 from collections.abc import Callable
@@ -37,22 +37,22 @@ class Bytes:
         return np.ascontiguousarray(points, np.float32).view(np.uint8)
 
 
-class Heard:
-    """A search among points that remembers what it was told."""
+class Recorder:
+    """A search among points that records its scores."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[NDArray[np.float32], NDArray[np.float64]]] = []
+        self.scored: list[tuple[NDArray[np.float32], NDArray[np.float64]]] = []
         self.finished = False
         self.restored: dict[str, Any] | None = None
 
     def ask(self) -> NDArray[np.float32]:
-        return np.arange(3 * DIMENSIONS, dtype=np.float32).reshape(3, DIMENSIONS) + len(self.told)
+        return np.arange(3 * DIMENSIONS, dtype=np.float32).reshape(3, DIMENSIONS) + len(self.scored)
 
     def tell(self, points: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
-        self.told.append((points.copy(), scores.copy()))
+        self.scored.append((points.copy(), scores.copy()))
 
     def state(self) -> dict[str, Any]:
-        return {"told": len(self.told)}
+        return {"scored": len(self.scored)}
 
     def restore(self, state: dict[str, Any]) -> None:
         self.restored = state
@@ -62,61 +62,61 @@ def in_bytes(search: PointSearch, max_length: int | None = None) -> InSpace:
     return InSpace(search, cast(Space, Bytes()), max_length)
 
 
-# In the space
+# Searches in the space
 
 
 def test_a_search_in_the_space_asks_about_the_programs_of_its_points() -> None:
-    heard = Heard()
-    np.testing.assert_array_equal(in_bytes(heard).ask().view(np.float32), heard.ask())
+    recorder = Recorder()
+    np.testing.assert_array_equal(in_bytes(recorder).ask().view(np.float32), recorder.ask())
 
 
-def test_its_scores_are_those_of_its_points_and_the_bonus_of_valid_programs() -> None:
-    heard = Heard()
-    search = in_bytes(heard)
+def test_point_scores_include_the_bonus_of_valid_programs() -> None:
+    recorder = Recorder()
+    search = in_bytes(recorder)
     expected = []
     for scores in (np.array([0.0, 0.5, 1.0]), np.array([0.2, 0.0, 0.0])):
         expected.append((search.ask().view(np.float32), scores + VALID_BONUS))
         search.tell(scores)
-    for (points, scores), (told_points, told_scores) in zip(expected, heard.told, strict=True):
+    for (points, scores), (told_points, told_scores) in zip(expected, recorder.scored, strict=True):
         np.testing.assert_array_equal(told_points, points)
         np.testing.assert_array_equal(told_scores, scores)
     assert VALID_BONUS > 0  # or elites that earn nothing would have no weight
 
 
-def test_scores_that_were_told_are_not_changed_by_it() -> None:
-    search, scores = in_bytes(Heard()), np.array([0.0, 0.5, 1.0])
+def test_the_callers_scores_are_not_changed() -> None:
+    search, scores = in_bytes(Recorder()), np.array([0.0, 0.5, 1.0])
     search.ask()
     search.tell(scores)
     assert scores.tolist() == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize("max_length", [None, 12])
-def test_the_space_is_told_the_longest_program(max_length: int | None) -> None:
-    search = in_bytes(Heard(), max_length)
+def test_the_maximum_length_is_passed_to_the_space(max_length: int | None) -> None:
+    search = in_bytes(Recorder(), max_length)
     search.ask()
     assert cast(Bytes, search.space).limits == [max_length]
 
 
 def test_it_is_finished_when_the_search_among_points_is() -> None:
-    heard = Heard()
-    search = in_bytes(heard)
+    recorder = Recorder()
+    search = in_bytes(recorder)
     assert not search.finished
-    heard.finished = True
+    recorder.finished = True
     assert search.finished
 
 
-def test_it_races_nobody() -> None:
-    assert in_bytes(Heard()).incumbent is None
+def test_a_search_in_the_space_has_no_incumbent() -> None:
+    assert in_bytes(Recorder()).incumbent is None
 
 
 def test_its_state_is_that_of_the_search_among_points() -> None:
-    heard = Heard()
-    search = in_bytes(heard)
+    recorder = Recorder()
+    search = in_bytes(recorder)
     search.ask()
     search.tell(np.zeros(3))
-    assert search.state() == {"told": 1}
-    search.restore({"told": 7})
-    assert heard.restored == {"told": 7}
+    assert search.state() == {"scored": 1}
+    search.restore({"scored": 7})
+    assert recorder.restored == {"scored": 7}
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_in_a_real_space_it_asks_about_programs_within_the_limit(
     )
 
 
-# Put aside, and taken up again
+# Saved and restored
 
 
 def hill_climb(seed: int) -> Search:
@@ -158,12 +158,12 @@ SEARCHES: dict[str, Callable[[int], Search]] = {
 
 
 def score(programs: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """A score that depends on nothing but the program, with rises and equals."""
+    """A score that depends on the program only, with higher and equal scores."""
     return np.asarray((programs.astype(np.int64) * np.arange(1, programs.shape[1] + 1)).sum(axis=1) % 8 / 8)
 
 
 def follow(search: Search, rounds: int) -> list[NDArray[np.uint8]]:
-    """What a search asks in so many rounds."""
+    """The candidates of a search in some rounds."""
     asked = []
     for _ in range(rounds):
         programs = search.ask()
@@ -173,7 +173,7 @@ def follow(search: Search, rounds: int) -> list[NDArray[np.uint8]]:
 
 
 def through_json(state: dict[str, Any] | None) -> dict[str, Any]:
-    """What is left of a state in a file: lists and plain numbers."""
+    """The state after a round trip through a file: lists and plain numbers."""
 
     def plain(value: Any) -> Any:
         assert isinstance(value, np.ndarray | np.generic), f"found {type(value)} in a state"
@@ -189,7 +189,7 @@ def same_rounds(one: list[NDArray[np.uint8]], other: list[NDArray[np.uint8]]) ->
 
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize("rounds", [0, 1, 2, 5, 17])
-def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been(name: str, rounds: int) -> None:
+def test_a_restored_search_continues_identically(name: str, rounds: int) -> None:
     search = SEARCHES[name](1)
     follow(search, rounds)
     state = through_json(search.state())
@@ -201,7 +201,7 @@ def test_a_search_that_was_put_aside_goes_on_as_if_nothing_had_been(name: str, r
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_search_that_is_under_way_goes_back_to_where_it_was(name: str) -> None:
+def test_a_running_search_can_be_reset_to_an_earlier_state(name: str) -> None:
     search = SEARCHES[name](1)
     follow(search, 6)
     state = through_json(search.state())
@@ -211,8 +211,8 @@ def test_a_search_that_is_under_way_goes_back_to_where_it_was(name: str) -> None
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_state_stays_what_it_was_while_the_search_goes_on(name: str) -> None:
-    """It may be kept for a while before it is written."""
+def test_a_state_does_not_change_while_the_search_continues(name: str) -> None:
+    """The state may be written later."""
     search = SEARCHES[name](1)
     follow(search, 6)
     state = search.state()
@@ -224,8 +224,8 @@ def test_a_state_stays_what_it_was_while_the_search_goes_on(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_a_state_that_was_restored_stays_what_it_was(name: str) -> None:
-    """Two searches may begin from one state."""
+def test_restoring_does_not_change_the_state(name: str) -> None:
+    """Two searches may be restored from one state."""
     search = SEARCHES[name](1)
     follow(search, 6)
     state = through_json(search.state())
@@ -237,14 +237,14 @@ def test_a_state_that_was_restored_stays_what_it_was(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_the_same_seed_is_the_same_search_and_another_another(name: str) -> None:
+def test_the_seed_determines_the_search(name: str) -> None:
     one, same, other = (follow(SEARCHES[name](seed), 10) for seed in (1, 1, 2))
     assert same_rounds(one, same)
     assert not same_rounds(one, other)
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-def test_other_worlds_can_be_told_at_any_time(name: str) -> None:
+def test_worlds_changed_may_be_called_at_any_time(name: str) -> None:
     search = SEARCHES[name](1)
     search.worlds_changed()
     follow(search, 3)

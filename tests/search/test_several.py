@@ -1,4 +1,4 @@
-"""Searches at once: each finds what it finds alone, and none is lost when others end."""
+"""Parallel searches: each finds what it finds alone, and none is lost when others end."""
 
 import signal
 import time
@@ -31,17 +31,17 @@ def three_threads() -> Iterator[None]:
 
 @pytest.mark.usefixtures("three_threads")
 @pytest.mark.parametrize("method", ["ladder", "leaps+"])
-def test_several_searches_at_once_find_what_each_finds_alone(method: str) -> None:
-    told: list[Solution] = []
-    together = work_all(runs("top-off", method, 5, 1200), done=told.append)
+def test_parallel_searches_find_what_each_finds_alone(method: str) -> None:
+    reported: list[Solution] = []
+    together = work_all(runs("top-off", method, 5, 1200), done=reported.append)
     for seed, solution in enumerate(together):
         assert_same(solution, solve("top-off", method, seed, budget=1200))
-    assert sorted(solution.config.seed for solution in told) == [0, 1, 2, 3, 4]
+    assert sorted(solution.config.seed for solution in reported) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin() -> None:
-    told: list[Solution] = []
+def test_on_interruption_running_searches_return_and_no_other_starts() -> None:
+    reported: list[Solution] = []
     begun = set()
     pressed = Lock()  # once
 
@@ -50,15 +50,15 @@ def test_those_at_work_when_interrupted_keep_their_best_and_others_do_not_begin(
         if step.round == 20 and pressed.acquire(blocking=False):
             signal.raise_signal(signal.SIGINT)
 
-    found = work_all(runs("snake", "ladder", 8, 10**9), interrupt, told.append)
+    found = work_all(runs("snake", "ladder", 8, 10**9), interrupt, reported.append)
     assert {solution.config.seed for solution in found} == begun
     assert len(begun) <= 3
     assert all(solution.interrupted for solution in found)
-    assert len(told) == len(found)
+    assert len(reported) == len(found)
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_during_submission_starts_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
     submit, submitted = ThreadPoolExecutor.submit, []
 
     def interrupted(pool: ThreadPoolExecutor, *words: Any) -> Any:
@@ -77,13 +77,13 @@ def test_interrupted_while_searches_are_handed_out_none_begins(monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("three_threads")
-def test_when_one_fails_the_others_are_told_before_that_is_said() -> None:
-    told: list[Solution] = []
+def test_when_a_search_fails_the_others_are_reported_before_the_error() -> None:
+    reported: list[Solution] = []
 
     def fail(step: Round) -> None:
         if step.seed == 1 and step.round == 20:
             raise ValueError("no more of this")
 
     with pytest.raises(ValueError, match=r"no more of this\. The best program before that: DEF run"):
-        work_all(runs("snake", "ladder", 2, 10**9), fail, told.append)
-    assert [(solution.config.seed, solution.interrupted) for solution in told] == [(0, True)]
+        work_all(runs("snake", "ladder", 2, 10**9), fail, reported.append)
+    assert [(solution.config.seed, solution.interrupted) for solution in reported] == [(0, True)]

@@ -1,4 +1,4 @@
-"""A simpler program is as good, costs less to read, and is what a human would have left."""
+"""Simplification: the simpler program is as good and costs less."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ TOP_OFF = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( put
 
 
 def row(program: str, length: int = 45) -> NDArray[np.uint8]:
-    """A program as searches hold it: filled up to its longest."""
+    """A program padded to the maximum length, as in searches."""
     tokens = KAREL.read(program)
     return np.pad(tokens, (0, length - len(tokens)), constant_values=LANGUAGE.pad)
 
@@ -32,7 +32,7 @@ def length(program: str) -> int:
     return len(program.split())
 
 
-# Never worse
+# Quality
 
 
 @pytest.mark.parametrize("task", ["top-off", "harvester", "seeder", "four-corner"])
@@ -49,7 +49,7 @@ def test_a_simpler_program_is_never_worse_nor_costlier(task: str, worlds: int) -
         assert costs(simpler[None], LANGUAGE)[0] <= costs(program[None], LANGUAGE)[0]
 
 
-# Shorter
+# Length
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_simpler_program_is_never_worse_nor_costlier(task: str, worlds: int) -
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1])
-def test_useless_parts_go(part: str, padded: str, seed: int) -> None:
+def test_useless_parts_are_removed(part: str, padded: str, seed: int) -> None:
     program = MAZE.replace(part, padded)
     assert objective_of("maze").scores(row(program)[None])[0] == 1.0
     assert length(simplified(program, "maze", seed)) <= length(MAZE)
 
 
-def test_a_program_that_earns_nothing_becomes_the_shortest_there_is() -> None:
+def test_a_program_without_reward_becomes_the_shortest_program() -> None:
     assert length(simplified("DEF run m( turnLeft IF c( leftIsClear c) i( turnLeft i) m)", "maze")) == 5
 
 
@@ -78,7 +78,7 @@ def test_a_program_without_useless_parts_is_left_alone(program: str, task: str, 
     assert simplified(program, task, seed) == program
 
 
-def test_a_program_that_fills_its_row_is_shortened_too() -> None:
+def test_a_program_of_maximum_length_is_shortened() -> None:
     program = MAZE.replace("move", "turnLeft turnRight move")
     full = row(program, length(program))
     simpler = simplify(full, objective_of("maze"), 0)
@@ -102,7 +102,7 @@ def test_padding_costs_nothing() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_a_repeat_that_a_while_can_replace_is_replaced(seed: int) -> None:
-    # The numbers are large enough for the worlds of this size, and for no other.
+    # The numbers are large enough for worlds of this size only.
     program = "DEF run m( REPEAT R=19 r( REPEAT R=19 r( move turnRight r) r) m)"
     assert objective_of("maze").scores(row(program)[None])[0] == 1.0
     words = simplified(program, "maze", seed).split()
@@ -110,7 +110,7 @@ def test_a_repeat_that_a_while_can_replace_is_replaced(seed: int) -> None:
     assert "WHILE" in words
 
 
-# The same again
+# Reproducibility
 
 
 def test_the_same_seed_gives_the_same_program() -> None:

@@ -25,7 +25,7 @@ def test_a_program_that_fails_at_another_size_does_not_solve_the_task() -> None:
     assert not replace(perfect, unseen_return=0.9, elsewhere={"9x14": 1.0}).solved
 
 
-def test_solved_means_perfect_in_every_state_however_unlikely() -> None:
+def test_solved_means_perfect_in_every_state_even_unlikely_ones() -> None:
     solution = solve("top-off")
     assert solution.solved
     almost = ExpectedReturn(1 - 1e-12, 0.1, 512, 512)
@@ -35,13 +35,13 @@ def test_solved_means_perfect_in_every_state_however_unlikely() -> None:
 @pytest.mark.parametrize(
     ("task", "over"), [("top-off", "exact, all 512 states"), ("clean-house", "1,000 fresh draws")]
 )
-def test_a_solution_tells_what_its_return_is_over(task: str, over: str) -> None:
+def test_a_solution_reports_what_its_return_is_over(task: str, over: str) -> None:
     solution = solve(task, budget=200)
     assert str(solution.judged[0]) == solution.summary()["judged"] == over
     assert solution.unseen_return == solution.judged[0].mean
 
 
-def test_the_program_told_is_no_worse_than_the_one_found_and_no_longer() -> None:
+def test_the_final_program_is_neither_worse_nor_longer_than_the_found_one() -> None:
     for seed in range(2):
         solution = solve("top-off", seed=seed)
         assert len(solution.program.split()) <= len(solution.found.split())
@@ -49,7 +49,7 @@ def test_the_program_told_is_no_worse_than_the_one_found_and_no_longer() -> None
         assert evaluate(solution.program, "top-off", episodes=1000, seed=99).mean_return[0] >= found
 
 
-def test_a_solution_sums_itself_up() -> None:
+def test_the_summary_of_a_solution_is_complete() -> None:
     solution = solve("stair-climber", seed=3)
     summary = solution.summary()
     assert json.loads(json.dumps(summary)) == summary

@@ -1,4 +1,4 @@
-"""From a task to a program that holds, the same for the same seed, judged on worlds that nobody saw."""
+"""`solve`: reproducible searches, judged on held-out worlds."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,7 +27,7 @@ pytestmark = needs_shipped_weights
 
 
 def sample_corridor(stream: Stream, world: World) -> None:
-    """A corridor of random length, Karel at its beginning."""
+    """A corridor of random length, with Karel at its start."""
     _, width = world.ground.shape
     clear(world)
     world.ground[2:, :] = WALL
@@ -36,7 +36,7 @@ def sample_corridor(stream: Stream, world: World) -> None:
 
 
 def marked_end(world: World, start: World) -> float:  # noqa: ARG001
-    """Say whether the only marker lies in the last cell."""
+    """Whether the only marker is in the last cell."""
     last = 1
     while world.ground[1, last + 1] != WALL:
         last += 1
@@ -44,7 +44,7 @@ def marked_end(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def broken_value(world: World, start: World) -> float:  # noqa: ARG001
-    """As soon as two markers lie about, it no longer knows."""
+    """NaN with two or more markers."""
     return np.nan if world.markers.sum() > 1 else 0.5 * float(world.markers.sum())
 
 
@@ -53,7 +53,7 @@ def always_broken(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def distance(world: World, start: World) -> float:  # noqa: ARG001
-    """What is a loss rather than a gain: cells from Karel to the end of the corridor, and no marker is 10."""
+    """A negative value: minus the cells from Karel to the end of the corridor, minus 10 without a marker."""
     last = 1
     while world.ground[1, last + 1] != WALL:
         last += 1
@@ -76,7 +76,7 @@ def lengths(solution: Solution) -> list[int]:
 
 
 def expected_return(solution: Solution) -> float:
-    """The reported return, computed again from the program's text."""
+    """Recompute the reported return from the program's text."""
     config = solution.config
     seed = UNSEEN_SEEDS + config.seed
     again = evaluate(
@@ -85,12 +85,12 @@ def expected_return(solution: Solution) -> float:
     return again.expected().mean
 
 
-# The promise
+# Solutions
 
 
 @pytest.mark.parametrize("task", ["stair-climber", "maze", "top-off"])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_easy_tasks_are_solved_on_worlds_never_seen(task: str, seed: int) -> None:
+def test_easy_tasks_are_solved_on_held_out_worlds(task: str, seed: int) -> None:
     solution = solve(task, seed=seed)
     assert solution.solved
     assert not solution.interrupted
@@ -98,19 +98,19 @@ def test_easy_tasks_are_solved_on_worlds_never_seen(task: str, seed: int) -> Non
     assert expected_return(solution) == 1.0
 
 
-def test_the_package_itself_solves_too() -> None:
+def test_leaps_solve_is_exported_by_the_package() -> None:
     assert leaps.solve("stair-climber").solved
 
 
-def test_a_configuration_can_be_given_as_a_whole() -> None:
+def test_solve_takes_a_configuration() -> None:
     config = SolveConfig("maze", seed=2)
     one, other = solve(config), solve("maze", seed=2)
     assert (one.config, one.program) == (other.config, other.program)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_program_holds_at_other_sizes_if_asked_to(seed: int) -> None:
-    """Harvester's fields are all alike, so that most programs that are perfect there count its rows."""
+def test_also_finds_a_program_that_is_perfect_at_other_sizes(seed: int) -> None:
+    """Harvester has one initial state, so most programs that are perfect there count its rows."""
     also = ((9, 9), (12, 17))
     alone, held = (solve("harvester", seed=seed, also=sizes) for sizes in ((), also))
     assert alone.solved
@@ -122,8 +122,8 @@ def test_a_program_holds_at_other_sizes_if_asked_to(seed: int) -> None:
         assert evaluate(alone.program, "harvester", episodes=1, size=size).mean_return[0] < 1.0
 
 
-def test_what_a_program_earns_is_believed_size_by_size() -> None:
-    """Harvester has one world of each size, so that none can be added that tells more; TopOff has many."""
+def test_checks_compare_returns_at_each_size() -> None:
+    """Harvester has one world of each size, so there are no counterexamples; TopOff has many worlds."""
     run = Run(SolveConfig("harvester", budget=60_000, size=(16, 16), also=((5, 5),), max_length=14))
     while not run.finished:
         run.step()
@@ -145,11 +145,11 @@ def test_another_size_of_world_is_searched_and_judged() -> None:
     assert expected_return(solution) == 1.0
 
 
-# The same again
+# Reproducibility
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_same_seed_is_the_same_search(method: str) -> None:
+def test_the_same_seed_gives_the_same_search(method: str) -> None:
     assert_same(*(solve("four-corner", method, 3, budget=500) for _ in range(2)))
 
 
@@ -163,12 +163,12 @@ def test_the_number_of_cores_changes_nothing() -> None:
         parallel.set_threads(None)
 
 
-def test_another_seed_is_another_search() -> None:
+def test_another_seed_gives_another_search() -> None:
     one, other = (solve("harvester", seed=seed, budget=300) for seed in (0, 1))
     assert one.history != other.history
 
 
-def test_who_watches_changes_nothing() -> None:
+def test_a_listener_changes_nothing() -> None:
     steps: list[Round] = []
     assert_same(solve("maze", seed=2), solve("maze", seed=2, listener=steps.append))
 
@@ -178,7 +178,7 @@ def test_who_watches_changes_nothing() -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("budget", [1, 7, 333])
-def test_a_budget_is_spent_and_exceeded_by_one_run_of_the_incumbent_at_most(method: str, budget: int) -> None:
+def test_a_budget_is_exceeded_by_at_most_one_run_of_the_incumbent(method: str, budget: int) -> None:
     tried: list[int] = []
     solution = solve("snake", method, budget=budget, listener=lambda step: tried.append(len(step.asked)))
     expected = min(budget, METHODS[method].budget)
@@ -186,7 +186,7 @@ def test_a_budget_is_spent_and_exceeded_by_one_run_of_the_incumbent_at_most(meth
     assert expected <= solution.budget_spent <= expected + 1
 
 
-def test_choosing_and_simplifying_are_counted() -> None:
+def test_final_choice_and_simplification_are_counted() -> None:
     """16 programs are compared for the final choice; simplifying tries many."""
     peer = solve("snake", "hc", budget=500)
     assert peer.budget_spent == 500
@@ -204,7 +204,7 @@ def test_choosing_and_simplifying_are_counted() -> None:
     )
 
 
-def test_a_random_search_evaluates_as_many_as_it_says() -> None:
+def test_a_random_search_evaluates_the_number_of_programs_in_its_name() -> None:
     assert solve("snake", "random-8").budget_spent == 8
     assert solve("snake", "random-64").budget_spent == 64
 
@@ -216,7 +216,7 @@ def test_a_search_that_has_found_a_program_stops() -> None:
 # Worlds
 
 
-def test_worlds_of_search_checks_and_judgement_never_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worlds_of_search_checks_and_judgement_are_disjoint(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[set[tuple[int, int]]] = []
     draw = KarelTask.worlds
 
@@ -241,7 +241,7 @@ def test_worlds_of_search_checks_and_judgement_never_meet(monkeypatch: pytest.Mo
     assert not any(seed >= UNSEEN_SEEDS for seed, _ in set.union(*drawn))
 
 
-def test_a_program_that_only_fits_its_worlds_is_caught() -> None:
+def test_an_overfitted_program_is_detected() -> None:
     caught = []
     for seed in range(5):
         solution = solve("maze", seed=seed, worlds=1)
@@ -253,7 +253,7 @@ def test_a_program_that_only_fits_its_worlds_is_caught() -> None:
             program for program in believed if evaluate(program, "maze", episodes=1000).mean_return[0] < 1
         ]
         if wrong:
-            # Worlds that break it were added.
+            # Counterexamples were added.
             assert solution.worlds > 1
             assert solution.found not in wrong
         caught += wrong
@@ -263,14 +263,14 @@ def test_a_program_that_only_fits_its_worlds_is_caught() -> None:
 @pytest.mark.parametrize(
     ("task", "method"), [("harvester", "ladder"), ("maze", "hc"), ("snake", "random-64")]
 )
-def test_the_return_told_is_that_on_the_unseen_worlds(task: str, method: str) -> None:
+def test_the_reported_return_is_that_on_held_out_worlds(task: str, method: str) -> None:
     solution = solve(task, method, seed=4, budget=200)
     assert solution.unseen_return == expected_return(solution)
     assert solution.solved == (solution.unseen_return >= 1.0 - NEARLY)
 
 
 @pytest.mark.parametrize("method", ["ladder", "random-64", "hc"])
-def test_the_history_tells_what_the_programs_earned(method: str) -> None:
+def test_the_history_has_the_scores_of_the_programs(method: str) -> None:
     solution = solve("harvester", method, seed=2, budget=600)
     rows = [row for row in solution.history if row["worlds"] == solution.history[0]["worlds"]]
     assert rows
@@ -300,12 +300,12 @@ def test_an_interrupted_search_returns_the_best_so_far(method: str) -> None:
     assert solution.interrupted
     whole = solve("snake", method, budget=solution.budget_spent)
     assert not whole.interrupted
-    # As if the budget had ended there, but for the simplifying: who interrupts doesn't want to wait.
+    # As if the budget had ended there, but without simplification, to return at once.
     assert solution.program == solution.found == whole.found
     assert (solution.budget_spent, solution.history) == (whole.budget_spent, whole.history)
 
 
-def test_an_interruption_before_anything_was_found_passes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_before_the_first_round_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -314,7 +314,7 @@ def test_an_interruption_before_anything_was_found_passes_on(monkeypatch: pytest
         solve("maze")
 
 
-def test_an_interruption_while_the_program_is_simplified_loses_nothing(
+def test_an_interruption_during_simplification_returns_the_program(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = solve("maze")
@@ -330,17 +330,17 @@ def test_an_interruption_while_the_program_is_simplified_loses_nothing(
     assert solution.found == whole.found
 
 
-# A task of one's own
+# A user-defined task
 
 
-def test_a_task_of_ones_own_is_solved() -> None:
+def test_a_user_defined_task_is_solved() -> None:
     solution = solve(CORRIDOR)
     assert solution.solved
     assert solution.config.task == "corridor"
     assert evaluate(solution.program, CORRIDOR, episodes=500, seed=1).mean_return[0] == 1.0
 
 
-def test_a_value_that_turns_nan_is_reported_with_the_best_program_so_far() -> None:
+def test_a_later_nan_raises_with_the_best_program_so_far() -> None:
     task = replace(CORRIDOR, name="broken", value=broken_value)
     best: list[NDArray[np.uint8]] = []
     with pytest.raises(
@@ -354,14 +354,14 @@ def test_a_value_that_turns_nan_is_reported_with_the_best_program_so_far() -> No
     assert parse(named, LANGUAGE)
 
 
-def test_a_value_that_is_never_a_number_is_reported() -> None:
+def test_a_constant_nan_raises() -> None:
     task = replace(CORRIDOR, name="broken", value=always_broken)
     with pytest.raises(ValueError, match="broken: a state's value must be a finite number, found inf"):
         solve(task)
 
 
-def test_a_task_of_losses_is_searched_too() -> None:
-    # Nothing says that values are above some number; what is given up in a race must not look like a gain.
+def test_a_task_with_negative_returns_is_searched() -> None:
+    # Values have no lower bound; a rejected program must not look better.
     task = replace(CORRIDOR, name="losses", value=distance)
     solution = solve(task, budget=3000)
     worlds = solution.history[0]["worlds"]
@@ -377,7 +377,7 @@ def test_a_task_of_losses_is_searched_too() -> None:
 
 @pytest.mark.parametrize("method", ["ladder", "leaps+", "hc"])
 @pytest.mark.parametrize("max_length", [5, 12, 100])
-def test_no_program_is_longer_than_asked_for(method: str, max_length: int) -> None:
+def test_no_program_exceeds_the_maximum_length(method: str, max_length: int) -> None:
     tried = 0
 
     def look(step: Round) -> None:
@@ -388,14 +388,14 @@ def test_no_program_is_longer_than_asked_for(method: str, max_length: int) -> No
     assert max([tried, *lengths(solution)]) <= max_length
 
 
-def test_a_short_program_is_found_where_only_short_ones_may_be() -> None:
+def test_a_program_is_found_within_a_small_maximum_length() -> None:
     # The shortest that solves it has this length.
     solution = solve("maze", max_length=12, seed=1)
     assert solution.solved
     assert max(lengths(solution)) <= 12
 
 
-def test_a_search_may_stay_close_to_a_program() -> None:
+def test_a_search_with_an_origin_stays_within_the_edits() -> None:
     origin = "DEF run m( WHILE c( noMarkersPresent c) w( move w) m)"
     solution = solve("maze", origin=origin, edits=1, budget=2000)
     assert solution.solved
@@ -403,6 +403,6 @@ def test_a_search_may_stay_close_to_a_program() -> None:
         assert edit_distance(parse(origin, LANGUAGE), parse(program, LANGUAGE), LANGUAGE) <= 1
 
 
-def test_edits_are_nothing_to_a_search_without_a_program_to_stay_close_to() -> None:
+def test_edits_without_an_origin_have_no_effect() -> None:
     one, other = (solve("harvester", edits=edits, budget=500) for edits in (1, 5))
     assert_same(one, other)

@@ -1,4 +1,4 @@
-"""Trials are fair: fresh worlds, and no belief in luck."""
+"""Checks on fresh worlds."""
 
 import numpy as np
 import pytest
@@ -50,28 +50,28 @@ def test_no_world_is_drawn_twice() -> None:
         assert np.array_equal(getattr(Worlds.join(parts), field), expected)
 
 
-def test_what_never_fails_is_checked_often() -> None:
+def test_a_program_that_never_fails_gets_all_checks() -> None:
     on_trial, objective = maze()
     _, returns = on_trial.check(encoded(RIGHT_HAND), (8, 8), objective)
     assert returns.min() == 1.0
     assert on_trial.drawn == objective.rollouts == CHECKS * CHECKED
 
 
-def test_what_fails_is_checked_no_further() -> None:
+def test_checks_stop_at_the_first_failure() -> None:
     on_trial, objective = maze()
     worlds, returns = on_trial.check(encoded(WALK), (8, 8), objective)
     assert on_trial.drawn == worlds.count == len(returns) == CHECKED
     assert 0 < returns.mean() < 1
 
 
-def test_the_best_is_chosen_and_the_first_of_equals() -> None:
+def test_best_of_chooses_the_best_and_the_first_of_equals() -> None:
     on_trial, objective = top_off()
     programs = np.stack([encoded(WALK), encoded(TOPS), encoded(WALK_ROUNDABOUT)])
     assert np.array_equal(on_trial.best_of(programs, objective), programs[1])
     assert np.array_equal(on_trial.best_of(programs[[2, 0]], objective), programs[2])
 
 
-def test_better_is_what_can_not_be_luck() -> None:
+def test_is_better_is_true_for_a_significant_difference() -> None:
     on_trial, objective = top_off()
     walk, tops = encoded(WALK), encoded(TOPS)
     assert on_trial.is_better(tops, walk, objective)
@@ -79,13 +79,13 @@ def test_better_is_what_can_not_be_luck() -> None:
     assert not on_trial.is_better(walk, walk, objective)
 
 
-def test_a_little_better_in_a_few_worlds_may_be_luck(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_better_is_false_for_an_insignificant_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     on_trial, objective = maze()
     rng = np.random.default_rng(0)
     monkeypatch.setattr(objective, "returns", lambda _, worlds: rng.normal(0, 1, (1, worlds.count)))
-    deviation = np.sqrt(2 / (CHECKS * CHECKED))  # of the mean of so many differences
+    std = np.sqrt(2 / (CHECKS * CHECKED))  # of the mean of all differences
     assert not any(on_trial.is_better(encoded(WALK), encoded(TOPS), objective) for _ in range(20))
-    steady = iter(np.tile([6 * deviation, 0.0], 20))
+    steady = iter(np.tile([6 * std, 0.0], 20))
     monkeypatch.setattr(
         objective, "returns", lambda _, worlds: next(steady) + rng.normal(0, 1, (1, worlds.count))
     )
@@ -104,7 +104,7 @@ def test_edits_that_make_no_difference_are_taken_back() -> None:
     assert LANGUAGE.decode(back) == LANGUAGE.decode(encoded(WALK))
 
 
-def test_what_is_simpler_and_fails_elsewhere_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simpler_program_that_fails_on_fresh_worlds_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     on_trial, objective = top_off()
     walked: list[int] = []
 
@@ -114,7 +114,7 @@ def test_what_is_simpler_and_fails_elsewhere_is_not_believed(monkeypatch: pytest
 
     monkeypatch.setattr(trial, "simplify", too_simple)
     assert np.array_equal(on_trial.simplified(encoded(TOPS), objective, None, 0), encoded(TOPS))
-    assert walked == [108, 124, 140]  # the worlds that told are looked at next time
+    assert walked == [108, 124, 140]  # the next attempt includes the worlds on which it failed
 
 
 # At several sizes
@@ -145,7 +145,7 @@ def test_a_program_is_checked_at_any_size() -> None:
     assert on_trial.drawn == (CHECKS + 1) * CHECKED_ELSEWHERE
 
 
-def test_what_holds_at_all_sizes_is_better() -> None:
+def test_a_program_that_is_perfect_at_all_sizes_is_better() -> None:
     on_trial, objective = sizes()
     assert np.array_equal(
         on_trial.best_of(np.stack([encoded(NINE), encoded(TOPS)]), objective), encoded(TOPS)
@@ -158,8 +158,8 @@ def test_what_holds_at_all_sizes_is_better() -> None:
     assert not on_trial.is_better(encoded(TOPS), encoded(NINE), objective)
 
 
-def test_all_sizes_count_alike() -> None:
-    """However many worlds of each are looked at: worse at home, and more so better elsewhere."""
+def test_all_sizes_have_equal_weight() -> None:
+    """Independent of the number of worlds: slightly worse at the own size, much better at the other."""
     on_trial = Trial(TOP_OFF, 5, [(12, 12), (5, 30)])
     objective = Objective(TOP_OFF, TOP_OFF.worlds(8, 1), (TOP_OFF.worlds(8, 1, (5, 30)),))
     both = np.stack([encoded(NINE), encoded(HALF)])
@@ -168,7 +168,7 @@ def test_all_sizes_count_alike() -> None:
     assert not on_trial.is_better(encoded(NINE), encoded(HALF), objective)
 
 
-def test_what_is_simpler_and_fails_at_another_size_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simpler_program_that_fails_at_another_size_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     on_trial, objective = sizes()
     walked: list[list[int]] = []
 

@@ -1,4 +1,4 @@
-"""A search method in a user's file is run as any other, and its mistakes are shown where they are."""
+"""User-defined search methods run like any other, and errors are reported with their line."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def written(folder: Path, source: str) -> str:
 
 
 def class_with(folder: Path, methods: str = "", base: str = TEXTS) -> str:
-    """A file whose class Mine asks about two texts, with more methods; line 1 is the class."""
+    """A file with a class Mine that asks about two texts and has further methods; it starts on line 1."""
     written(folder, f"class Mine:\n{base}\n")
     with (folder / "mine.py").open("a") as file:
         file.write(indent(dedent(methods), "    "))
@@ -60,13 +60,13 @@ def line_of(file: str, words: str) -> int:
 # The example
 
 
-def test_the_page_shows_the_example_as_it_is() -> None:
+def test_the_page_contains_the_example_verbatim() -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     (shown,) = (block for block in blocks if "class MySearch" in block)
     assert shown == EXAMPLE.read_text()
 
 
-def test_the_example_learns_maze() -> None:
+def test_the_example_solves_maze() -> None:
     returns = [
         leaps.solve("maze", f"{EXAMPLE}:MySearch", seed, budget=20_000).unseen_return for seed in range(4)
     ]
@@ -79,10 +79,10 @@ def test_the_same_seed_finds_the_same_program() -> None:
     assert (one.program, one.evaluations) == (same.program, same.evaluations)
 
 
-# What a file may name
+# Names in a file
 
 
-def test_a_class_a_function_and_a_method_are_taken(tmp_path: Path) -> None:
+def test_a_class_a_function_and_a_method_are_accepted(tmp_path: Path) -> None:
     file = class_with(tmp_path)
     with open(file, "a") as source:
         source.write(
@@ -99,7 +99,7 @@ def test_a_class_a_function_and_a_method_are_taken(tmp_path: Path) -> None:
     assert short_name("hc") == "hc"
 
 
-def test_texts_and_token_ids_are_the_same_programs(tmp_path: Path) -> None:
+def test_texts_and_token_ids_are_equivalent(tmp_path: Path) -> None:
     texts = built(class_with(tmp_path)).ask()
     ids = "import numpy as np\n" + (tmp_path / "mine.py").read_text().replace(
         f"[{MOVE!r}, {PUT!r}]", f"np.array({texts[:, :9].tolist()}, np.uint8)"
@@ -109,8 +109,8 @@ def test_texts_and_token_ids_are_the_same_programs(tmp_path: Path) -> None:
     assert texts.dtype == np.uint8
 
 
-def test_programs_of_different_lengths_are_one_search(tmp_path: Path) -> None:
-    """The final choice compares programs of all rounds, so that all have rows of the same length."""
+def test_programs_of_different_lengths_can_be_mixed(tmp_path: Path) -> None:
+    """The final choice compares programs of all rounds, so all need rows of the same length."""
     longer = "DEF run m( move move turnLeft m)"
     methods = f"""
         def ask(self):
@@ -123,7 +123,7 @@ def test_programs_of_different_lengths_are_one_search(tmp_path: Path) -> None:
     assert solution.evaluations > 6  # with the final choice
 
 
-def test_a_search_can_not_change_the_scores_and_programs_of_its_caller(tmp_path: Path) -> None:
+def test_a_search_can_not_change_its_callers_scores_and_programs(tmp_path: Path) -> None:
     methods = """
         def ask(self):
             import numpy as np
@@ -192,7 +192,7 @@ def test_a_search_without_state_is_not_saved(tmp_path: Path) -> None:
         ("[1, 'x']", "[1, 'x']"),
     ],
 )
-def test_a_wrong_shape_or_type_is_shown(tmp_path: Path, returned: str, found: str) -> None:
+def test_a_wrong_shape_or_type_is_reported(tmp_path: Path, returned: str, found: str) -> None:
     file = class_with(tmp_path, f"def ask(self):\n    import numpy as np\n    return {returned}  # here\n")
     line = line_of(file, "# here") - 2
     words = (
@@ -204,7 +204,7 @@ def test_a_wrong_shape_or_type_is_shown(tmp_path: Path, returned: str, found: st
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         ("np.zeros((2, 9), np.uint8)", "row 0 of 2 is not a program: [0, 0, 0, 0, 0, 0, 0, 0, 0]"),
         ("np.array([[0, 1, 2, 4, 3], [0, 1, 2, 250, 3]], np.uint8)", "row 1 of 2 is not a program: [0, 1,"),
@@ -214,10 +214,10 @@ def test_a_wrong_shape_or_type_is_shown(tmp_path: Path, returned: str, found: st
         ("['DEF run m( ' + 50 * 'move ' + 'm)']", "expected programs of at most 45 tokens, found one of 54"),
     ],
 )  # fmt: skip
-def test_what_is_not_a_program_is_shown(tmp_path: Path, returned: str, said: str) -> None:
+def test_an_invalid_program_is_reported(tmp_path: Path, returned: str, message: str) -> None:
     file = class_with(tmp_path, f"def ask(self):\n    import numpy as np\n    return {returned}  # here\n")
     line = line_of(file, "# here") - 2
-    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in ask: {said}")):
+    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in ask: {message}")):
         built(file).ask()
 
 
@@ -234,7 +234,7 @@ def test_what_is_not_a_program_is_shown(tmp_path: Path, returned: str, said: str
         ("incumbent(self)", lambda search: search.incumbent),
     ],
 )
-def test_an_exception_is_shown_with_its_line(tmp_path: Path, method: str, call: object) -> None:
+def test_an_exception_is_reported_with_its_line(tmp_path: Path, method: str, call: object) -> None:
     assert callable(call)
     methods = f"def {method}:\n    return 1 / 0\n"
     if method.startswith("state"):
@@ -246,13 +246,13 @@ def test_an_exception_is_shown_with_its_line(tmp_path: Path, method: str, call: 
         call(search)
 
 
-def test_an_error_within_a_property_is_no_missing_property(tmp_path: Path) -> None:
+def test_an_error_within_a_property_is_not_a_missing_property(tmp_path: Path) -> None:
     file = class_with(tmp_path, "@property\ndef finished(self):\n    return self.nothing\n")
     with pytest.raises(ValueError, match=f"line {line_of(file, 'nothing')}: AttributeError: .*'nothing'"):
         _ = built(file).finished
 
 
-def test_an_error_of_the_package_is_shown_with_the_users_line(tmp_path: Path) -> None:
+def test_an_error_of_the_package_is_reported_with_the_users_line(tmp_path: Path) -> None:
     file = class_with(
         tmp_path,
         "def ask(self):\n    from leaps.search.cem import CEMConfig\n    return CEMConfig(-1)\n",
@@ -262,27 +262,27 @@ def test_an_error_of_the_package_is_shown_with_the_users_line(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("constructor", "said"),
+    ("constructor", "message"),
     [
         ("def __init__(self, setting):\n    raise KeyError('x')\n", ", line {}: KeyError: 'x'"),
         ("def __init__(self):\n    pass  # KeyError\n", ", line 1: TypeError: Mine.__init__() takes 1"),
     ],
 )  # fmt: skip
-def test_a_constructor_that_fails_is_shown(tmp_path: Path, constructor: str, said: str) -> None:
+def test_a_failing_constructor_is_reported(tmp_path: Path, constructor: str, message: str) -> None:
     file = class_with(tmp_path, constructor)
-    said = said.format(line_of(file, "KeyError"))
-    with pytest.raises(ValueError, match=re.escape(f"{file}{said}")):
+    message = message.format(line_of(file, "KeyError"))
+    with pytest.raises(ValueError, match=re.escape(f"{file}{message}")):
         built(file)
 
 
-def test_a_constructor_of_other_arguments_is_explained(tmp_path: Path) -> None:
+def test_a_constructor_with_wrong_arguments_is_explained(tmp_path: Path) -> None:
     file = class_with(tmp_path, "def __init__(self):\n    pass\n")
     with pytest.raises(ValueError, match="it is called with one argument, the Setting of the search"):
         built(file)
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("class Mine:\n    def __init__(self, setting): ...\n    def ask(self): ...\n",
          ", line 1: expected an object with a method 'tell', found Mine without it"),
@@ -294,14 +294,14 @@ def test_a_constructor_of_other_arguments_is_explained(tmp_path: Path) -> None:
          ", line 2: expected an object with a method 'ask', found None without it"),
     ],
 )  # fmt: skip
-def test_missing_methods_are_named(tmp_path: Path, source: str, said: str) -> None:
+def test_missing_methods_are_named(tmp_path: Path, source: str, message: str) -> None:
     file = written(tmp_path, source)
-    with pytest.raises(ValueError, match=re.escape(f"{file}{said}") + "$"):
+    with pytest.raises(ValueError, match=re.escape(f"{file}{message}") + "$"):
         built(file)
 
 
 @pytest.mark.parametrize(
-    ("member", "said"),
+    ("member", "message"),
     [
         ("finished = 'no'", "expected True or False, found 'no'"),
         ("answer = 3", "expected a program and its score, or None, found 3"),
@@ -311,28 +311,28 @@ def test_missing_methods_are_named(tmp_path: Path, source: str, said: str) -> No
         ("incumbent = 'DEF'", "not a program: "),
     ],
 )  # fmt: skip
-def test_wrong_members_are_shown_with_the_class(tmp_path: Path, member: str, said: str) -> None:
+def test_wrong_members_are_reported_with_the_class(tmp_path: Path, member: str, message: str) -> None:
     file = class_with(tmp_path, f"{member}\n")
     search = built(file)
-    with pytest.raises(ValueError, match=re.escape(f"{file}, line 1: {said}")):
+    with pytest.raises(ValueError, match=re.escape(f"{file}, line 1: {message}")):
         _ = (search.finished, search.answer, search.incumbent)
 
 
 @pytest.mark.parametrize(
-    ("returned", "said"),
+    ("returned", "message"),
     [
         ("[1]", "expected a dict, found list"),
         ("{'rng': print}", "expected only plain values and numpy arrays in the dict: "),
     ],
 )
-def test_a_state_that_can_not_be_kept_is_shown(tmp_path: Path, returned: str, said: str) -> None:
+def test_a_state_that_can_not_be_saved_is_reported(tmp_path: Path, returned: str, message: str) -> None:
     file = class_with(tmp_path, f"def state(self):\n    return {returned}\ndef restore(self, state): ...\n")
     line = line_of(file, "def state")
-    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in state: {said}")):
+    with pytest.raises(ValueError, match=re.escape(f"{file}, line {line}, in state: {message}")):
         built(file).state()
 
 
-def test_tell_before_ask_is_refused(tmp_path: Path) -> None:
+def test_tell_before_ask_raises(tmp_path: Path) -> None:
     search = built(class_with(tmp_path))
     with pytest.raises(ValueError, match=r"mine.py: tell was called before ask; expected ask, then tell"):
         search.tell(np.zeros(2))
@@ -346,7 +346,7 @@ def test_tell_before_ask_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "said"),
+    ("source", "name", "message"),
     [
         ("class A: ...\n", "B", "mine.py has no method 'B'; it has A"),
         ("import os\n", "B", "mine.py has no method 'B'; it has no class or function"),
@@ -356,13 +356,13 @@ def test_tell_before_ask_is_refused(tmp_path: Path) -> None:
         ("\nimport nowhere_at_all\n", "A", "mine.py, line 2: ModuleNotFoundError: No module named"),
     ],
 )
-def test_a_file_that_is_wrong_is_explained(tmp_path: Path, source: str, name: str, said: str) -> None:
+def test_an_invalid_file_is_explained(tmp_path: Path, source: str, name: str, message: str) -> None:
     file = written(tmp_path, source)
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         get_method(f"{file}:{name}")
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"there is no file '.*none.py' to take the method 'A' from"):
         get_method(f"{tmp_path}/none.py:A")
 
@@ -371,7 +371,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_saved_search_of_a_user_continues_identically(tmp_path: Path) -> None:
-    """Through JSON, as a checkpoint does it."""
+    """Through JSON, as in a checkpoint."""
     methods = """
         def __init__(self, setting):
             import numpy as np

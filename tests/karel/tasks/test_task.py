@@ -148,7 +148,7 @@ def test_a_world_drawn_by_hand_plays_like_a_sampled_one(name: str) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 10**30])
 def test_a_seed_out_of_range_is_refused(seed: int) -> None:
-    message = rf"a seed is 0 or more and below 2\^63, found {seed}"
+    message = rf"seed must be from 0 to 2\^63 - 1, found {seed}"
     with pytest.raises(ValueError, match=message):
         TASKS["maze"].worlds(1, seed)
     with pytest.raises(ValueError, match=message):

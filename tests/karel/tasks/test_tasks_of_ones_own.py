@@ -380,8 +380,8 @@ def test_other_values_are_refused(values: list[float], said: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"name": ""}, "a task's name is not empty"),
-        ({"name": "  "}, "a task's name is not empty"),
+        ({"name": ""}, "a task's name must not be empty"),
+        ({"name": "  "}, "a task's name must not be empty"),
         ({"name": "../own"}, "found '../own'"),
         ({"name": "own.py:OWN"}, "found 'own.py:OWN'"),
         ({"size": (2, 2)}, r"own: size must be a height and a width from 3 .* to 1000, found \(2, 2\)"),
