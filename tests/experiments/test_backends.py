@@ -151,7 +151,7 @@ def test_an_item_that_always_kills_its_worker_is_a_failure(backend: Backend, tmp
     found = answers(backend, working_in(tmp_path), [0, 1, "die", *range(2, 12)])
     failure = found.pop("die")
     assert isinstance(failure, Failure)
-    assert re.match(r"its worker (process )?died \d times", failure.message)
+    assert re.match(r"the worker (process )?died \d times", failure.message)
     assert found == {n: n * n for n in range(12)}
     times = len((tmp_path / "die began").read_text())
     assert times == (4 if backend.name == "dask" else 3)  # twice, and twice alone
@@ -249,7 +249,7 @@ def test_a_death_repeats_nothing_that_others_do(local: Backend, tmp_path: Path) 
     found = answers(local, working_in(tmp_path), [*range(20), "die", *range(20, 40)])
     assert [n for n in range(40) if (tmp_path / f"{n} began").read_text() != "."] == []
     assert found["die"] == Failure(
-        "its worker process died 3 times, with exit codes SIGKILL(-9), SIGKILL(-9), SIGKILL(-9)"
+        "the worker process died 3 times, with exit codes SIGKILL(-9), SIGKILL(-9), SIGKILL(-9)"
     )
 
 
@@ -435,7 +435,7 @@ def test_a_server_of_something_else_is_told_from_a_dask_cluster(http_port: int) 
     address = f"tcp://127.0.0.1:{http_port}"
     done = connecting("dask", address, backends.PATIENCE)
     assert done.stdout.startswith(f"no dask cluster answers at '{address}'; expected tcp://host:port")
-    assert done.stdout.endswith("(ConnectionError: something else answers there)\n")
+    assert done.stdout.endswith("(ConnectionError: the server there is not a Dask scheduler)\n")
     assert (done.stderr, done.returncode) == ("", 0)
 
 
@@ -443,19 +443,25 @@ def test_a_server_of_something_else_is_told_from_a_dask_cluster(http_port: int) 
     ("arguments", "message"),
     [
         (("slurm", None, None), "unknown backend 'slurm'; expected local, dask or ray"),
-        (("local", "tcp://127.0.0.1:1", None), "local processes have no address, found 'tcp://127.0.0.1:1'"),
+        (
+            ("local", "tcp://127.0.0.1:1", None),
+            "the local backend takes no address, found 'tcp://127.0.0.1:1'",
+        ),
         (("local", None, 0), "jobs must be at least 1, found 0"),
         (("dask", None, None), "dask needs the address of a cluster; expected tcp://host:port"),
         (("ray", None, None), "ray needs the address of a cluster; expected auto, host:port, or ray://"),
-        (("dask", "tcp://127.0.0.1:1", 4), "the dask cluster decides how many jobs run at once"),
+        (("dask", "tcp://127.0.0.1:1", 4), "the dask cluster sets how many jobs run at once"),
         (
             ("dask", "127.0.0.1:8786", None),
-            "'127.0.0.1:8786' is no address of a dask cluster; expected tcp://",
+            "'127.0.0.1:8786' is not the address of a dask cluster; expected tcp://",
         ),
-        (("dask", "tcp://127.0.0.1", None), "'tcp://127.0.0.1' is no address of a dask cluster"),
-        (("dask", "tcp://127.0.0.1:http", None), "'tcp://127.0.0.1:http' is no address of a dask cluster"),
-        (("ray", "local", None), "'local' is no address of a ray cluster; expected auto, "),
-        (("ray", "http://127.0.0.1:1", None), "'http://127.0.0.1:1' is no address of a ray cluster"),
+        (("dask", "tcp://127.0.0.1", None), "'tcp://127.0.0.1' is not the address of a dask cluster"),
+        (
+            ("dask", "tcp://127.0.0.1:http", None),
+            "'tcp://127.0.0.1:http' is not the address of a dask cluster",
+        ),
+        (("ray", "local", None), "'local' is not the address of a ray cluster; expected auto, "),
+        (("ray", "http://127.0.0.1:1", None), "'http://127.0.0.1:1' is not the address of a ray cluster"),
     ],
 )
 def test_wrong_arguments_are_told(arguments: tuple[Any, ...], message: str) -> None:

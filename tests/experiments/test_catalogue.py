@@ -168,7 +168,9 @@ def test_what_does_not_exist_is_refused() -> None:
 def test_an_experiment_without_randomness_has_one_seed() -> None:
     experiment = EXPERIMENTS["interpolation"]
     assert experiment.cells(seeds=1) == experiment.cells()
-    with pytest.raises(ValueError, match=r"nothing in interpolation is drawn, .*; expected 1, found 2"):
+    with pytest.raises(
+        ValueError, match=r"interpolation does not depend on the seed; expected seeds=1, found 2"
+    ):
         experiment.cells(seeds=2)
 
 

@@ -124,7 +124,7 @@ def test_a_needed_cell_counts_as_it_is_stored(store: Store, tmp_path: Path) -> N
     assert [difference.path for difference in checked.differences] == ["values.return"]
     store.file(low).unlink()
     assert check_one(store, tmp_path, HIGH).failure == (
-        "it needs sums/low/good-1, which is not stored or can't be read"
+        "depends on sums/low/good-1, which is not stored or unreadable"
     )
 
 

@@ -226,7 +226,7 @@ def test_a_stored_result_of_other_settings_than_a_training_has_now_is_said(tmp_p
     assert result is not None
     config = result.values["config"] | {"settings": result.values["config"]["settings"] | {"clip": 0.3}}
     changed = replace(needed, result=replace(result, values={**result.values, "config": config}))
-    with pytest.raises(ValueError, match=r"holds another training than .*/maze-.*: clip=0\.2, not 0\.3;"):
+    with pytest.raises(ValueError, match=r"holds a different training than .*/maze-.*: clip=0\.2, not 0\.3;"):
         do(replace(job, needed=(changed,)))
 
 
@@ -275,7 +275,7 @@ def test_a_device_that_a_worker_does_not_have_is_the_cells_failure(
 ) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     job = Job(cell("tasks", "drl-abs", "maze", steps=9000, judged=20), computing.baseline, work=tmp_path)
-    with pytest.raises(ValueError, match="no device 'cuda' is available on this worker"):
+    with pytest.raises(ValueError, match="device 'cuda' is not available on this worker"):
         do(replace(job, device="cuda"))
     assert list(tmp_path.iterdir()) == []
 

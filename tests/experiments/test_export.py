@@ -162,7 +162,7 @@ def test_a_damaged_file_is_left_out_with_a_warning(folder: Path) -> None:
 
 def test_a_copy_is_no_other_row(folder: Path) -> None:
     (folder / "tasks/drl/copy.json").write_bytes((folder / "tasks/drl/maze-0.json").read_bytes())
-    with pytest.raises(ValueError, match="holds the result of tasks/drl/maze-0 in another file than"):
+    with pytest.raises(ValueError, match="holds the result of tasks/drl/maze-0, expected in"):
         leaps.results(folder)
 
 

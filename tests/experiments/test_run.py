@@ -115,8 +115,8 @@ def test_a_failing_cell_is_reported_and_stops_no_other(tmp_path: Path) -> None:
     assert outcome.failures == {
         cell("sums", "low", "bad", 0): "no good",
         cell("sums", "low", "bad", 1): "no good",
-        cell("sums", "middle", "bad", 0): "it needs sums/low/bad-0, which failed",
-        bad: "it needs sums/middle/bad-0, which failed",
+        cell("sums", "middle", "bad", 0): "depends on sums/low/bad-0, which failed",
+        bad: "depends on sums/middle/bad-0, which failed",
     }
     assert not Store(tmp_path).file(bad).exists()
     assert [progress.done for progress in told] == list(range(1, 9))
@@ -187,7 +187,7 @@ def test_a_worker_with_another_version_fails_and_its_result_is_not_kept(tmp_path
 
     low = cell("sums", "low", "good", 5)
     outcome = run([low], Store(tmp_path), Old())
-    assert outcome.failures[low].startswith("its worker has leaps 0.0.1, and this is ")
+    assert outcome.failures[low].startswith("the worker has leaps 0.0.1, but this process has ")
     assert (outcome.results, outcome.computed, Store(tmp_path).read(low)) == ({}, 0, None)
 
 

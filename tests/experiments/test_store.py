@@ -105,7 +105,7 @@ def test_results_of_another_version_are_not_mixed_with_these(tmp_path: Path) -> 
     said: dict[str, Any] = json.loads(kept.file(CELL).read_text())
     kept.file(CELL).write_text(json.dumps(said | {"version": "0.0.1"}))
     for read in (lambda: kept.read(CELL), lambda: list(kept.all("tasks"))):
-        with pytest.raises(ValueError, match=r"made by leaps 0\.0\.1, and this is .*use another folder"):
+        with pytest.raises(ValueError, match=r"written by leaps 0\.0\.1, but this is .*Use another folder"):
             read()
     assert kept.file(CELL).exists()
 

@@ -170,7 +170,7 @@ def test_a_copy_of_a_result_is_no_other_seed(tmp_path: Path, other: str) -> None
     keep(store, cell("tasks", "drl", "maze"), 1.0)
     (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(tmp_path / "tasks/drl/maze-0.json", tmp_path / other)
-    with pytest.raises(ValueError, match=r"holds the result of tasks/drl/maze-0 in another file than"):
+    with pytest.raises(ValueError, match=r"holds the result of tasks/drl/maze-0, expected in"):
         gather(store)
 
 

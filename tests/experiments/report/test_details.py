@@ -68,7 +68,9 @@ def test_budget_has_its_pictures_and_medians_beside_the_published(tmp_path: Path
         "ladder": {"maze": "never · 0/1", "snake": "7 · 1/1"},
     }
     texts = " ".join(part.text for part in parts if isinstance(part, Words))
-    assert "Only rows with results on all 2 tasks of this table are shown; hc have none on some." in texts
+    assert (
+        "Only rows with results on all 2 tasks of this table are shown. Results are missing for hc." in texts
+    )
 
 
 def test_budget_pictures_are_files_of_the_report(tmp_path: Path) -> None:

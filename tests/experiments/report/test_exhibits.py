@@ -146,7 +146,7 @@ def test_a_walk_stands_beside_what_was_reported(tmp_path: Path) -> None:
     assert close.rows[0][1] == f"`{LONG}`"
     assert close.rows[9][2].startswith("`DEF run m( turnRight move turnLeft WHILE")
     assert far.rows[0][2] == "`DEF run m( turnRight turnLeft turnLeft move turnRight putMarker move m)`"
-    assert "R_mat is 0.92 on average, and 0.50 for what was reported" in told(parts)
+    assert "the mean R_mat is 0.92 here and 0.50 for the reported programs" in told(parts)
 
 
 def test_a_quick_walk_stands_alone(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_every_rollout_has_its_strip_and_programs_are_shown(tmp_path: Path) -> N
     assert words(pictures_of(parts)[0].draw()) == ["start · 0.00", "2 actions · 1.00"]
     codes = [part.text for part in parts if isinstance(part, Code)]
     assert codes == ["DEF run m(\n  WHILE c( noMarkersPresent c) w(\n    turnRight\n    move\n  w)\nm)"] * 16
-    assert "Policies draw their actions at random." in told(parts)
+    assert "Policies sample their actions." in told(parts)
 
 
 def test_captions_of_rollouts_are_those_of_the_methods_that_are_there(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_captions_of_rollouts_are_those_of_the_methods_that_are_there(tmp_path: 
         keep_shown(store, cell("rollouts", method, task))
     (found,) = gather(store).exhibits
     _, *parts = parts_of(found)
-    end = "return 1.00 in this rollout, 7 actions, of which those after the first 2 earn nothing more."
+    end = "return 1.00 in this rollout, 7 actions; those after the first 2 do not increase the return."
     exact = "Mean return 0.94 (exact, all 9 states)."
     assert [(type(part), getattr(part, "text", "")) for part in parts if not isinstance(part, Code)] == [
         (Heading, "top-off"),
@@ -219,7 +219,7 @@ def test_random_actions_are_mentioned_only_beside_policies(tmp_path: Path) -> No
     store = Store(tmp_path)
     keep_shown(store, cell("rollouts", "leaps", "maze"))
     (found,) = gather(store).exhibits
-    assert "at random" not in told(parts_of(found))
+    assert "Policies sample" not in told(parts_of(found))
 
 
 @pytest.mark.parametrize(
@@ -242,5 +242,5 @@ def test_values_that_make_no_figure_are_said(
     store = all_shown(tmp_path)
     changed(value, store, name, *path)
     (found,) = (one for one in gather(store).exhibits if one.experiment.name == name)
-    with pytest.raises(ValueError, match=f"the results of {name} are not what a figure is drawn from"):
+    with pytest.raises(ValueError, match=f"the stored results of {name} lack a field that the figure needs"):
         parts_of(found)

@@ -69,9 +69,9 @@ def test_programs_are_indented(tmp_path: Path) -> None:
 
 def test_a_report_with_quick_runs_says_so_first(tmp_path: Path) -> None:
     store = small(tmp_path)
-    assert "miniatures" not in to_markdown(gather(store))
+    assert "quick runs" not in to_markdown(gather(store))
     text = to_markdown(gather(store, quick=True))
-    assert text.index("miniatures") < text.index("## tasks")
+    assert text.index("quick runs") < text.index("## tasks")
 
 
 def test_a_readme_has_a_small_table_without_footnotes_and_a_link(tmp_path: Path) -> None:
