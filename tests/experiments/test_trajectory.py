@@ -198,7 +198,7 @@ def test_another_kind_of_search_is_refused(config: SolveConfig, space: Space) ->
 
 def test_a_space_that_is_not_the_searchs_is_refused(config: SolveConfig, tmp_path: Path) -> None:
     save_weights(untrained(16), tmp_path / "other")
-    with pytest.raises(ValueError, match=r"the search is in the space .*, found .*other"):
+    with pytest.raises(ValueError, match=r"expected the space of the search, .*, found .*other"):
         record(config, Space(tmp_path / "other"))
 
 
