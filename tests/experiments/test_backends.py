@@ -220,7 +220,7 @@ def test_an_answer_counts_though_its_worker_has_died_since(dask: Dask, tmp_path:
     assert sorted(found) == [(item, item) for item in range(4)]
 
 
-def test_a_scheduler_that_goes_away_is_told(dask_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_scheduler_raises(dask_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backends, "PATIENCE", 10.0)  # it is waited for, half as long
     backend = connect("dask", dask_cluster.scheduler_address)
     run = backend.run(lambda item: time.sleep(0.1 * item), range(100))
@@ -377,7 +377,7 @@ def silent_port() -> Iterator[int]:
     [("dask", "tcp://{}"), ("ray", "{}"), ("ray", "ray://{}")],
     ids=["dask", "ray", "client"],
 )
-def test_an_address_where_nobody_is_is_told(name: str, form: str, closed_port: int) -> None:
+def test_unreachable_address_raises(name: str, form: str, closed_port: int) -> None:
     address = form.format(f"127.0.0.1:{closed_port}")
     began = time.monotonic()
     with pytest.raises(ValueError, match=f"no {name} cluster answers at '{address}'; expected .*host:port"):
@@ -408,7 +408,7 @@ except ValueError as error:
     [("dask", "tcp://{}"), ("ray", "{}"), ("ray", "ray://{}")],
     ids=["dask", "ray", "client"],
 )
-def test_an_address_where_somebody_else_is_is_told(name: str, form: str, silent_port: int) -> None:
+def test_silent_server_raises(name: str, form: str, silent_port: int) -> None:
     address = form.format(f"127.0.0.1:{silent_port}")
     done = connecting(name, address, patience=1.0)
     assert done.stdout.startswith(f"no {name} cluster answers at '{address}'; expected ")
@@ -430,7 +430,7 @@ def http_port() -> Iterator[int]:
         server.shutdown()
 
 
-def test_a_server_of_something_else_is_told_from_a_dask_cluster(http_port: int) -> None:
+def test_http_server_is_not_taken_for_a_dask_cluster(http_port: int) -> None:
     """Soon, with usual patience, and without a traceback when Python ends."""
     address = f"tcp://127.0.0.1:{http_port}"
     done = connecting("dask", address, backends.PATIENCE)
@@ -464,14 +464,14 @@ def test_a_server_of_something_else_is_told_from_a_dask_cluster(http_port: int) 
         (("ray", "http://127.0.0.1:1", None), "'http://127.0.0.1:1' is not the address of a ray cluster"),
     ],
 )
-def test_wrong_arguments_are_told(arguments: tuple[Any, ...], message: str) -> None:
+def test_wrong_arguments_raise(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError) as caught:
         connect(*arguments)
     assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize(("name", "module"), [("dask", "distributed"), ("ray", "ray")])
-def test_what_is_not_installed_is_told(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_raises(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ValueError, match=rf"install it with: pip install 'leaps\[{name}\]'"):
         connect(name, "tcp://127.0.0.1:1")

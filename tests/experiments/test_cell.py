@@ -69,6 +69,6 @@ def test_nonsense_is_refused() -> None:
 
 
 @pytest.mark.parametrize("said", [None, [], {}, {"cell": {}}, {"cell": {"experiment": "a"}, "values": 3}])
-def test_what_is_no_result_is_not_read(said: Any) -> None:
+def test_invalid_json_raises(said: Any) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
         Result.of_json(said)

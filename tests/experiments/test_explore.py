@@ -133,7 +133,7 @@ def by_hand(latents: Latents, count: int) -> list[list[int]]:
     return cast("list[list[int]]", away.argsort(axis=1, kind="stable")[:, :count].tolist())
 
 
-def test_the_nearest_of_points_in_a_plane_are_told_nearest_first() -> None:
+def test_nearest_neighbours_are_sorted_by_distance() -> None:
     latents = np.array([[0, 0], [1, 0], [0, 3], [5, 0], [5, 1]], np.float32)
     assert nearest(latents, 2).tolist() == [[1, 2], [0, 2], [0, 1], [4, 1], [3, 1]]
 
@@ -277,7 +277,7 @@ def test_a_map_shows_random_points_where_the_search_would_find_them(twins: tuple
     assert points.normal.std(axis=0) == pytest.approx(expected, rel=0.1)
 
 
-def test_progress_is_told_up_to_the_last_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_reaches_the_last_program(monkeypatch: pytest.MonkeyPatch) -> None:
     data = short_programs()
     space = atlas(data.tokens, behaviours(data.tokens))
     monkeypatch.setattr(explore, "_CHUNK", 12)
@@ -360,14 +360,14 @@ def test_the_same_seed_is_the_same_map() -> None:
     assert all(np.array_equal(one.found[name], other.found[name]) for name in TEST_PROGRAMS)
 
 
-def test_the_searches_of_a_map_are_told_by_name() -> None:
+def test_map_reports_progress_by_program_name() -> None:
     space, data, _ = mapped()
     told: list[str] = []
     chart_of_space(space, training_of(data), iterations=1, progress=told.append)
     assert told == list(TEST_PROGRAMS)
 
 
-def test_how_far_apart_two_programs_are_is_told_in_units_of_the_space() -> None:
+def test_distance_of_programs_is_in_units_of_the_space() -> None:
     space, data, chart = mapped()
     places = space.encode(training_of(data)).astype(np.float64)
     unit = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())

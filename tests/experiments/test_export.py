@@ -107,13 +107,13 @@ def test_a_column_has_one_type(folder: Path) -> None:
     assert column(found, "evaluations")["tasks/hc/maze-0.json"] == 481
 
 
-def test_options_are_a_text_that_is_never_missing(folder: Path) -> None:
+def test_options_are_always_a_string(folder: Path) -> None:
     options = column(leaps.results(folder), "options")
     assert options["tasks/hc/maze-0.json"] == "{}"
     assert json.loads(options["generalization/drl/maze-size=100x100-0.json"]) == {"size": "100x100"}
 
 
-def test_csv_is_read_back_as_it_was(folder: Path) -> None:
+def test_csv_round_trip(folder: Path) -> None:
     found = leaps.results(folder)
     text = as_csv(found)
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -160,13 +160,13 @@ def test_a_damaged_file_is_left_out_with_a_warning(folder: Path) -> None:
     assert (folder / "tasks/drl/maze-0.json").exists()
 
 
-def test_a_copy_is_no_other_row(folder: Path) -> None:
+def test_copied_result_file_raises(folder: Path) -> None:
     (folder / "tasks/drl/copy.json").write_bytes((folder / "tasks/drl/maze-0.json").read_bytes())
     with pytest.raises(ValueError, match="holds the result of tasks/drl/maze-0, expected in"):
         leaps.results(folder)
 
 
-def test_results_are_looked_for_here_and_then_in_the_source(
+def test_results_are_found_in_the_working_directory_then_the_source_tree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, here = tmp_path / "source", tmp_path / "here"
@@ -185,7 +185,7 @@ def test_results_are_looked_for_here_and_then_in_the_source(
         find_results(Path("nowhere"))
 
 
-def test_an_empty_folder_has_no_table(tmp_path: Path) -> None:
+def test_empty_folder_raises(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no results in .*; `leaps experiment NAME` computes some"):
         leaps.results(tmp_path)
 

@@ -37,7 +37,9 @@ def configs(count: int) -> list[SolveConfig]:
     return [SolveConfig("stair-climber", seed=seed) for seed in range(count)]
 
 
-def test_processes_find_what_is_found_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_processes_return_the_same_solutions_as_a_local_solve(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A file, too, by a path that means nothing in another folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("from leaps.karel.tasks.stair_climber import STAIR_CLIMBER as MINE\n")
@@ -55,7 +57,7 @@ def test_processes_find_what_is_found_here(monkeypatch: pytest.MonkeyPatch, tmp_
         assert solution.task.name == "stair-climber"
 
 
-def test_those_that_fail_are_named_and_the_others_returned_in_order() -> None:
+def test_failed_searches_are_reported_and_others_returned_in_order() -> None:
     failures: list[tuple[int, str]] = []
     found = solve_all(
         configs(3), Here(failing=(1,)), failed=lambda config, why: failures.append((config.seed, why))
@@ -64,7 +66,7 @@ def test_those_that_fail_are_named_and_the_others_returned_in_order() -> None:
     assert failures == [(1, "out of memory")]
 
 
-def test_an_interruption_returns_what_is_there() -> None:
+def test_interruption_returns_finished_solutions() -> None:
     found = solve_all(configs(3), Here(interrupted_after=2))
     assert [solution.config.seed for solution in found] == [1, 2]
     assert_same(found[0], replace(solve(configs(3)[1]), seconds=found[0].seconds))

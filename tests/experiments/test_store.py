@@ -71,7 +71,7 @@ def test_what_was_moved_aside_before_stays(tmp_path: Path) -> None:
     assert list(kept.all("tasks")) == []
 
 
-def test_who_only_reads_moves_nothing(tmp_path: Path) -> None:
+def test_read_only_store_moves_no_files(tmp_path: Path) -> None:
     Store(tmp_path).write(result())
     reader = Store(tmp_path, only_read=True)
     reader.file(CELL).write_bytes(b"{")

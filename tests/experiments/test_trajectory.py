@@ -171,7 +171,7 @@ def test_another_seed_is_another_trajectory(config: SolveConfig, recorded: Traje
     assert (other.truth, other.truth_program, other.truth_return) == (None, None, None)
 
 
-def test_every_step_is_told(config: SolveConfig, space: Space) -> None:
+def test_listener_gets_every_step(config: SolveConfig, space: Space) -> None:
     told: list[Round] = []
     record(replace(config, budget=2 * POPULATION), space, programs=10, listener=told.append)
     assert [step.evaluations for step in told] == [POPULATION, 2 * POPULATION]
@@ -189,25 +189,25 @@ def test_a_search_whose_budget_is_used_up_has_not_converged(recorded: Trajectory
     assert not recorded.converged
 
 
-def test_another_kind_of_search_is_refused(config: SolveConfig, space: Space) -> None:
+def test_search_without_trajectory_raises(config: SolveConfig, space: Space) -> None:
     with pytest.raises(
         ValueError, match=r"only leaps and leaps\+ have a trajectory in the space, found 'cebs'"
     ):
         record(replace(config, method="cebs"), space)
 
 
-def test_a_space_that_is_not_the_searchs_is_refused(config: SolveConfig, tmp_path: Path) -> None:
+def test_space_of_another_search_raises(config: SolveConfig, tmp_path: Path) -> None:
     save_weights(untrained(16), tmp_path / "other")
     with pytest.raises(ValueError, match=r"expected the space of the search, .*, found .*other"):
         record(config, Space(tmp_path / "other"))
 
 
-def test_a_truth_that_is_no_program_is_refused(config: SolveConfig, space: Space) -> None:
+def test_invalid_truth_program_raises(config: SolveConfig, space: Space) -> None:
     with pytest.raises(ProgramError, match="mov"):
         record(config, space, "DEF run m( mov m)")
 
 
-def test_too_few_programs_for_a_plane_are_refused(config: SolveConfig, space: Space) -> None:
+def test_too_few_programs_for_a_plane_raise(config: SolveConfig, space: Space) -> None:
     with pytest.raises(ValueError, match="at least 3 programs, found 2"):
         record(config, space, programs=2)
 
@@ -305,7 +305,7 @@ def test_the_returns_of_an_evolution_rise() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 0])
-def test_an_evolution_of_less_than_two_rows_is_refused(rows: int) -> None:
+def test_evolution_with_fewer_than_two_rows_raises(rows: int) -> None:
     with pytest.raises(ValueError, match=f"rows must be at least 2, found {rows}"):
         evolution(with_bests([0.0, 1.0]), rows)
 

@@ -30,7 +30,7 @@ def test_a_row_without_all_columns_has_no_mean(tmp_path: Path) -> None:
     section = section_of(store, "smoothness")
     assert mean_of(section, "leaps") is None
     assert conclusion_of(section).startswith(
-        "Means over the three columns: `leaps-p` 0.30 (`leaps`: not all columns yet)."
+        "Means over the three columns: `leaps-p` 0.30 (`leaps`: results missing in some columns)."
     )
 
 

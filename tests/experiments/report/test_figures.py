@@ -39,8 +39,8 @@ def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
 def test_histograms_stand_side_by_side_with_their_means() -> None:
     counts = {"programs, one": np.array([0, 0, 0, 0, 0, 1, 3]), "programs, two": np.array([0] * 8 + [2])}
     svg = figures.render(lambda: figures.lengths_figure(counts), "svg").decode()
-    for said in ("4 programs, one", "2 programs, two", "mean here, 5.8", "mean here, 8.0"):
-        assert f">{said}<" in svg
+    for label in ("4 programs, one", "2 programs, two", "mean here, 5.8", "mean here, 8.0"):
+        assert f">{label}<" in svg
     assert svg.count(">the paper's mean, 17.9<") == 2
 
 
@@ -242,6 +242,6 @@ def test_the_paper_of_a_film_is_white(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["film.png", "film", "film.gif.txt"])
 def test_a_film_of_another_format_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=r"a film is saved as \.gif"):
+    with pytest.raises(ValueError, match=r"an animation is saved as \.gif"):
         animate_trajectory(walk(2), tmp_path / name)
     assert list(tmp_path.iterdir()) == []

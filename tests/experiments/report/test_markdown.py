@@ -125,7 +125,7 @@ def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
     assert "### Searches\n\n|  | stair-climber |" in tasks
     assert "| cebs | – | – | – | 1/1 · 72 · 77 · 1.2k · 2.0 s | – | – |" in tasks
     assert "### Searches" not in text[text.index("## karel-hard") :]
-    costs = text[text.index("## What it costs") :]
+    costs = text[text.index("## Computing cost") :]
     for name, measured in (("tasks", 45), ("karel-hard", 2)):
         assert f"| {name} | {cost_cells(name):,} | {measured} |" in costs
-    assert "## What it costs" not in to_markdown(gather(store, NOTES, quick=True))
+    assert "## Computing cost" not in to_markdown(gather(store, NOTES, quick=True))

@@ -37,7 +37,7 @@ def test_a_note_is_a_sentence() -> None:
     assert all(note == note.strip() and note.endswith(".") for note in NOTES.values())
 
 
-def test_an_entrys_own_note_goes_before_its_rows() -> None:
+def test_note_of_an_entry_precedes_that_of_its_row() -> None:
     notes = {("tasks", "drl", None): "Row.", ("tasks", "drl", "maze"): "Maze."}
     assert note_of(notes, "tasks", "drl", "maze") == "Maze."
     assert note_of(notes, "tasks", "drl", "top-off") == "Row."
