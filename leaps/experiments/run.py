@@ -60,7 +60,7 @@ def needed_by(cells: Sequence[Cell], known: Callable[[Cell], object] = lambda ce
 def job_of(
     cell: Cell, known: Callable[[Cell], Result | None], work: Path, device: str, files: Mapping[str, str]
 ) -> Job:
-    """Make a cell's job with the stored results of its dependencies and of theirs in turn.
+    """Make a cell's job with the stored results of its dependencies, including indirect ones.
 
     With them a worker without a needed policy can retrain it. files: `FILE.py:NAME` of user-defined searches
     by name.

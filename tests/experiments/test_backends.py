@@ -131,7 +131,7 @@ def test_no_items_no_answers(backend: Backend, tmp_path: Path) -> None:
     assert answers(backend, working_in(tmp_path), []) == {}
 
 
-def test_work_that_raises_is_a_failure_and_the_rest_goes_on(backend: Backend, tmp_path: Path) -> None:
+def test_raising_item_is_a_failure_and_others_continue(backend: Backend, tmp_path: Path) -> None:
     found = answers(backend, working_in(tmp_path), [1, 2, "raise", 3, 4])
     failure = found.pop("raise")
     assert isinstance(failure, Failure)
@@ -140,7 +140,7 @@ def test_work_that_raises_is_a_failure_and_the_rest_goes_on(backend: Backend, tm
     assert found == {1: 1, 2: 4, 3: 9, 4: 16}
 
 
-def test_an_item_whose_worker_is_killed_is_answered_in_the_end(backend: Backend, tmp_path: Path) -> None:
+def test_item_of_a_killed_worker_is_retried(backend: Backend, tmp_path: Path) -> None:
     items = [*range(6), "die once", *range(6, 12)]
     expected = {n: n * n for n in range(12)} | {"die once": "DIE ONCE"}
     assert answers(backend, working_in(tmp_path), items) == expected
@@ -183,14 +183,14 @@ def test_a_cluster_is_not_flooded(cluster: str, tmp_path: Path, request: pytest.
     assert max(ahead) == 2 * backends.PER_WORKER
 
 
-def test_a_run_that_is_broken_off_leaves_nothing_at_ray(ray: Backend, tmp_path: Path) -> None:
+def test_interrupted_run_leaves_nothing_on_ray(ray: Backend, tmp_path: Path) -> None:
     run = ray.run(lambda item: time.sleep(600 * item), [0, 1, 1, 1])
     assert next(run) == (0, None)
     del run
     assert answers(ray, working_in(tmp_path), range(3)) == {0: 0, 1: 1, 2: 4}
 
 
-def test_a_run_that_is_broken_off_leaves_nothing_at_dask(dask: Dask, tmp_path: Path) -> None:
+def test_interrupted_run_leaves_nothing_on_dask(dask: Dask, tmp_path: Path) -> None:
     def wait(item: int) -> None:  # for the end of the test, since threads can't be interrupted
         while item and not (tmp_path / "end").exists():
             time.sleep(0.01)
@@ -204,7 +204,7 @@ def test_a_run_that_is_broken_off_leaves_nothing_at_dask(dask: Dask, tmp_path: P
     (tmp_path / "end").touch()
 
 
-def test_an_answer_counts_though_its_worker_has_died_since(dask: Dask, tmp_path: Path) -> None:
+def test_answer_of_a_worker_that_died_later_counts(dask: Dask, tmp_path: Path) -> None:
     def work(item: int) -> int:
         (tmp_path / str(item)).write_text(str(os.getpid()))
         return item
@@ -245,7 +245,7 @@ def alive(process: int) -> bool:
         return False
 
 
-def test_a_death_repeats_nothing_that_others_do(local: Backend, tmp_path: Path) -> None:
+def test_worker_death_repeats_no_other_items(local: Backend, tmp_path: Path) -> None:
     found = answers(local, working_in(tmp_path), [*range(20), "die", *range(20, 40)])
     assert [n for n in range(40) if (tmp_path / f"{n} began").read_text() != "."] == []
     assert found["die"] == Failure(
@@ -265,14 +265,14 @@ def test_answers_come_as_they_are_found(local: Backend, tmp_path: Path) -> None:
     assert list(run) == [(0, "slow")]
 
 
-def test_workers_go_on_while_the_caller_is_busy(local: Backend, tmp_path: Path) -> None:
+def test_workers_continue_while_the_caller_is_busy(local: Backend, tmp_path: Path) -> None:
     run = local.run(working_in(tmp_path), range(8))
     next(run)
     within_seconds(lambda: (tmp_path / "7 began").exists())
     assert len(list(run)) == 7
 
 
-def test_what_cannot_be_pickled_is_a_failure(local: Backend) -> None:
+def test_unpicklable_item_is_a_failure(local: Backend) -> None:
     items = ["plain", "answer", threading.Lock()]
     found = dict(local.run(lambda item: threading.Lock() if item == "answer" else item, items))
     assert found.pop(0) == "plain"
@@ -291,7 +291,7 @@ def test_local_workers_have_one_thread_for_libraries(local: Backend) -> None:
     assert list(local.run(work, [0])) == [(0, (1, 1))]
 
 
-def test_a_local_run_that_is_broken_off_ends_its_workers(local: Backend) -> None:
+def test_interrupted_local_run_ends_its_workers(local: Backend) -> None:
     run = local.run(lambda item: os.getpid() if item == 0 else time.sleep(600), [0, 1, 2])
     _, process = next(run)
     del run
@@ -343,8 +343,8 @@ def test_control_c_ends_the_workers_and_reaches_the_caller(caller: "subprocess.P
     assert caller.stdout is not None
     workers = {int(caller.stdout.readline()) for _ in range(2)}
     os.killpg(caller.pid, signal.SIGINT)
-    told, complaints = caller.communicate(timeout=PATIENT)
-    assert (told, complaints, caller.returncode) == ("interrupted\n", "", 0)
+    output, complaints = caller.communicate(timeout=PATIENT)
+    assert (output, complaints, caller.returncode) == ("interrupted\n", "", 0)
     assert not any(alive(worker) for worker in workers)
 
 
@@ -417,7 +417,7 @@ def test_silent_server_raises(name: str, form: str, silent_port: int) -> None:
 
 @pytest.fixture
 def http_port() -> Iterator[int]:
-    """A port where a server speaks another language, to whoever says anything."""
+    """The port of a server that answers every request with an HTTP error."""
 
     class Refusing(socketserver.BaseRequestHandler):
         def handle(self) -> None:

@@ -1,4 +1,4 @@
-"""A cell's values are what the command of its method would have said."""
+"""The values of a cell match the output of the corresponding command."""
 
 import json
 import shutil
@@ -172,12 +172,12 @@ def without_seconds(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def other_policy(job: Job, **about: Any) -> None:
-    """Put another policy into a training's folder, with nothing beside it: whoever trains begins anew."""
+    """Replace the policy in a training's folder and remove all else, so that training restarts."""
     file = job.folder / POLICY_FILE
-    tensors, said = load_file(file), read_about(file)
+    tensors, stored = load_file(file), read_about(file)
     shutil.rmtree(job.folder)
     job.folder.mkdir()
-    save_file(tensors, file, metadata(said | about))
+    save_file(tensors, file, metadata(stored | about))
 
 
 LARGER = cell("generalization", "drl-abs", "maze", 0, size="10x10", steps=9000, judged=20)

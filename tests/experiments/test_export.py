@@ -39,9 +39,11 @@ def folder(tmp_path: Path) -> Path:
         commit="a1b2+changed",
     )
     keep(folder, cell("tasks", "hc", "maze", budget=2000), {"return": 0.5, **search, "solved": False})
-    keep(folder, cell("generalization", "drl", "maze", size="100x100"), {"return": 0.25, "said": 'a, "b"\nc'})
+    keep(
+        folder, cell("generalization", "drl", "maze", size="100x100"), {"return": 0.25, "remark": 'a, "b"\nc'}
+    )
     keep(folder, cell("data-histogram", "programs", "train"), {"counts": [0, 1], "mean": 3.5})
-    keep(folder, cell("own", "mine", "maze"), {"return": 1.0, "said": 3, "worlds": None})
+    keep(folder, cell("own", "mine", "maze"), {"return": 1.0, "remark": 3, "worlds": None})
     return folder
 
 
@@ -68,7 +70,7 @@ def test_every_cell_and_seed_is_one_row_in_a_fixed_order(folder: Path) -> None:
 
 
 def test_fixed_columns_surround_those_of_values(folder: Path) -> None:
-    own = ("evaluations", "mean", "program", "said", "seconds", "solved")
+    own = ("evaluations", "mean", "program", "remark", "seconds", "solved")
     assert tuple(leaps.results(folder)) == (*FIRST, *own, *LAST)
 
 
@@ -102,7 +104,7 @@ def test_a_column_has_one_type(folder: Path) -> None:
     for name, values in found.items():
         assert len({type(value) for value in values if value is not None}) <= 1, name
     assert column(found, "seconds")["tasks/hc/maze-0.json"] == 1.0  # an integer in the file
-    assert column(found, "said")["own/mine/maze-0.json"] == "3"  # a text elsewhere
+    assert column(found, "remark")["own/mine/maze-0.json"] == "3"  # a string in another row
     assert column(found, "solved")["tasks/hc/maze-0.json"] is True
     assert column(found, "evaluations")["tasks/hc/maze-0.json"] == 481
 

@@ -1,4 +1,4 @@
-"""A run computes what is missing, once; what fails is said and stops nothing else; what is there stays."""
+"""Runs: missing cells are computed once, failures are reported, and stored results are kept."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -109,8 +109,8 @@ def test_duplicate_cells_are_computed_once(tmp_path: Path) -> None:
 
 def test_failing_cell_is_reported_and_others_continue(tmp_path: Path) -> None:
     bad = cell("sums", "high", "bad", 0)
-    told: list[Progress] = []
-    outcome = run([bad, HIGH], Store(tmp_path), Here(), listener=told.append)
+    reports: list[Progress] = []
+    outcome = run([bad, HIGH], Store(tmp_path), Here(), listener=reports.append)
     assert outcome.results[HIGH].values["return"] == 21
     assert outcome.failures == {
         cell("sums", "low", "bad", 0): "no good",
@@ -119,9 +119,9 @@ def test_failing_cell_is_reported_and_others_continue(tmp_path: Path) -> None:
         bad: "depends on sums/middle/bad-0, which failed",
     }
     assert not Store(tmp_path).file(bad).exists()
-    assert [progress.done for progress in told] == list(range(1, 9))
-    assert {progress.cells for progress in told} == {8}
-    assert {progress.cell: progress.failure for progress in told if progress.failure} == outcome.failures
+    assert [progress.done for progress in reports] == list(range(1, 9))
+    assert {progress.cells for progress in reports} == {8}
+    assert {progress.cell: progress.failure for progress in reports if progress.failure} == outcome.failures
 
 
 def test_killed_run_resumes(tmp_path: Path) -> None:
@@ -148,9 +148,9 @@ def test_dependencies_of_stored_results_are_not_computed(tmp_path: Path) -> None
     for low in (tmp_path / "sums" / "low").iterdir():
         low.unlink()
     COMPUTED.clear()
-    told: list[Progress] = []
-    outcome = run([HIGH], Store(tmp_path), Here(), listener=told.append)
-    assert (COMPUTED, list(outcome.results), [progress.cells for progress in told]) == ([], [HIGH], [1])
+    reports: list[Progress] = []
+    outcome = run([HIGH], Store(tmp_path), Here(), listener=reports.append)
+    assert (COMPUTED, list(outcome.results), [progress.cells for progress in reports]) == ([], [HIGH], [1])
     Store(tmp_path).file(HIGH).unlink()
     assert run([HIGH], Store(tmp_path), Here()).results[HIGH].values["return"] == 21
     assert [HIGH.name] == COMPUTED

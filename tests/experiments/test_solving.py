@@ -1,4 +1,4 @@
-"""Searches elsewhere find what they find here."""
+"""Searches on a backend return the same solutions as local ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -45,12 +45,12 @@ def test_processes_return_the_same_solutions_as_a_local_solve(
     (tmp_path / "mine.py").write_text("from leaps.karel.tasks.stair_climber import STAIR_CLIMBER as MINE\n")
     asked = [SolveConfig("mine.py:MINE", seed=seed) for seed in (0, 1)]
     place = connect("local", jobs=2)
-    told: list[Solution] = []
+    finished: list[Solution] = []
     try:
-        found = solve_all(asked, place, told.append)
+        found = solve_all(asked, place, finished.append)
     finally:
         place.close()
-    assert sorted(solution.config.seed for solution in told) == [0, 1]
+    assert sorted(solution.config.seed for solution in finished) == [0, 1]
     for solution, config in zip(found, asked, strict=True):
         assert_same(solution, solve(config))
         assert solution.config == solve(config).config

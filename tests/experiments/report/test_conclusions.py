@@ -55,7 +55,7 @@ def test_the_largest_step_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_the_row_that_matters_most_is_named(tmp_path: Path) -> None:
+def test_row_with_the_largest_effect_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for row, value in (("leaps", 0.8), ("in-p", 0.7), ("in-p24-kl-sum", 0.1)):
         for task in ("stair-climber", "four-corner", "top-off", "maze", "clean-house", "harvester"):

@@ -1,4 +1,4 @@
-"""The commands make these results and no others; machines and versions are said once."""
+"""Commands reproduce exactly the stored results; machines and versions are listed once."""
 
 import shlex
 from collections.abc import Iterable
