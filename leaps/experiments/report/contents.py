@@ -18,7 +18,7 @@ from leaps.experiments.report.statistics import is_number
 from leaps.experiments.store import Store
 from leaps.experiments.table import Entry, Rows, tabulate
 
-Place = tuple[str, str]
+EntryKey = tuple[str, str]
 """method and task"""
 
 
@@ -27,13 +27,13 @@ class Section:
     """An experiment that is a table."""
 
     experiment: Experiment
-    table: dict[Place, Comparison]
+    table: dict[EntryKey, Comparison]
     """every method and task, including those without a result"""
     summaries: dict[str, Summary]
     """by method, for methods with results"""
     notes: tuple[str, ...]
     """notes on marked entries, in reading order"""
-    explained: dict[Place, int]
+    explained: dict[EntryKey, int]
     """note numbers of entries, from 1"""
     effort: Listing | None
     """effort of its searches, if it has any"""
@@ -41,9 +41,9 @@ class Section:
     origin: Origin
 
     @property
-    def unexplained(self) -> list[Place]:
+    def unexplained(self) -> list[EntryKey]:
         """Marked entries without a note."""
-        return [place for place, one in self.table.items() if one.mark and place not in self.explained]
+        return [key for key, one in self.table.items() if one.mark and key not in self.explained]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Exhibit:
     """An experiment that is a figure."""
 
     experiment: Experiment
-    shown: dict[Place, Result]
+    shown: dict[EntryKey, Result]
     """results to draw, in the experiment's order"""
     origin: Origin
 
@@ -129,7 +129,7 @@ def _read(store: Store, experiment: str) -> dict[Cell, Result]:
 
 def _exhibit(experiment: Experiment, results: Sequence[Result]) -> Exhibit:
     """Take one result per method and task: a full one rather than a quick one, and the first seed."""
-    best: dict[Place, Result] = {}
+    best: dict[EntryKey, Result] = {}
     for result in sorted(results, key=lambda one: (not is_full(experiment, one.cell), one.cell.seed)):
         best.setdefault((result.cell.method, result.cell.task), result)
     shown = {
@@ -153,9 +153,9 @@ def _section(experiment: Experiment, rows: Rows, origin: Origin, notes: Notes) -
     }
     summaries = {method: summarize([table[method, task] for task in experiment.tasks]) for method in rows}
     numbers: dict[str, int] = {}
-    explained: dict[Place, int] = {}
-    for place, one in table.items():
-        if one.mark and (note := note_of(notes, experiment.name, *place)):
-            explained[place] = numbers.setdefault(note, len(numbers) + 1)
+    explained: dict[EntryKey, int] = {}
+    for key, one in table.items():
+        if one.mark and (note := note_of(notes, experiment.name, *key)):
+            explained[key] = numbers.setdefault(note, len(numbers) + 1)
     effort = effort_of(experiment.name, rows, experiment.tasks)
     return Section(experiment, table, summaries, tuple(numbers), explained, effort, legend_of(rows), origin)

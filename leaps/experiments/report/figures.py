@@ -84,18 +84,18 @@ def _axes(width: float, height: float) -> tuple["Figure", Any]:
     return figure, axes
 
 
-def _dots(axes: Any, places: NDArray[np.float32], size: float, colour: str, alpha: float) -> None:
+def _dots(axes: Any, points: NDArray[np.float32], size: float, colour: str, alpha: float) -> None:
     """Draw a cloud. A small one is a single path, which makes the SVG much smaller."""
-    if len(places) > MOST_DOTS:
-        axes.scatter(places[:, 0], places[:, 1], size**2, colour, alpha=alpha, linewidths=0, rasterized=True)
+    if len(points) > MOST_DOTS:
+        axes.scatter(points[:, 0], points[:, 1], size**2, colour, alpha=alpha, linewidths=0, rasterized=True)
         return
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Outline
 
     # A dot is a very short line with round ends; some viewers don't draw lines of length 0.
-    short = np.array([1e-4 * max(float(np.ptp(places)) if len(places) else 0.0, 1e-6), 0], np.float32)
-    ends = np.stack([places, places + short], axis=1).reshape(-1, 2)
-    codes = np.tile([Outline.MOVETO, Outline.LINETO], len(places))
+    short = np.array([1e-4 * max(float(np.ptp(points)) if len(points) else 0.0, 1e-6), 0], np.float32)
+    ends = np.stack([points, points + short], axis=1).reshape(-1, 2)
+    codes = np.tile([Outline.MOVETO, Outline.LINETO], len(points))
     dots = PathPatch(
         Outline(ends, codes), fill=False, edgecolor=colour, alpha=alpha, linewidth=size, capstyle="round"
     )

@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from leaps.experiments.cell import Result
-from leaps.experiments.report.contents import Contents, Place
+from leaps.experiments.report.contents import Contents, EntryKey
 from leaps.experiments.report.wording import entry_text, number
 from leaps.experiments.table import Entry
 
@@ -78,13 +78,13 @@ class Results:
     """Stored results by experiment, method and task. A missing result raises KeyError with its name."""
 
     def __init__(self, contents: Contents) -> None:
-        self.entries: dict[str, dict[Place, Entry]] = {
+        self.entries: dict[str, dict[EntryKey, Entry]] = {
             section.experiment.name: {
-                place: one.entry for place, one in section.table.items() if one.entry is not None
+                key: one.entry for key, one in section.table.items() if one.entry is not None
             }
             for section in contents.sections
         }
-        self.figures: dict[str, dict[Place, Result]] = {
+        self.figures: dict[str, dict[EntryKey, Result]] = {
             exhibit.experiment.name: exhibit.shown for exhibit in contents.exhibits
         }
 
