@@ -86,7 +86,7 @@ def connect(name: str, address: str | None = None, jobs: int | None = None) -> B
     if name not in ("dask", "ray"):
         raise ValueError(f"unknown backend {name!r}; expected local, dask or ray")
     if jobs is not None:
-        raise ValueError(f"jobs={jobs} is only for local; the {name} cluster sets how many jobs run at once")
+        raise ValueError(f"the {name} cluster sets how many jobs run at once; jobs={jobs} is only for local")
     if address is None:
         expected = DASK_FORM if name == "dask" else RAY_FORM
         raise ValueError(f"{name} needs the address of a cluster; expected {expected}")
