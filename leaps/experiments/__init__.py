@@ -1,1 +1,1 @@
-"""Every table and figure of the paper as data, and what runs it."""
+"""The paper's tables and figures as lists of cells, with the code that computes them."""

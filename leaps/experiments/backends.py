@@ -1,7 +1,7 @@
-"""Hand independent pieces of work to local processes, a Dask cluster or a Ray cluster.
+"""Run independent work items in local processes, on a Dask cluster or on a Ray cluster.
 
-Work that raises and work that kills its worker (out of memory, a crash in compiled code) is reported as a
-`Failure`, and the rest goes on. Losing the cluster itself is an error: nothing can go on then.
+An item that raises or kills its worker (out of memory, a crash in compiled code) is reported as a `Failure`,
+and the other items continue. Losing the cluster itself raises an error.
 """
 
 import asyncio
@@ -31,60 +31,62 @@ Answer = TypeVar("Answer")
 Work = Callable[[Item], Answer]
 
 MOST_DEATHS = 3
-"""of workers, before an item is given up"""
+"""worker deaths after which an item is abandoned"""
 PER_WORKER = 2
-"""items handed to a cluster at once: one in work, one that is there when it ends"""
+"""items submitted to a cluster per thread or core: one running, and one queued so that no worker waits"""
 PATIENCE = 14.0
-"""seconds that a cluster has to answer, once its door is found open"""
+"""seconds that a cluster has to respond after its port accepts a connection"""
 
 ONE_THREAD = {
     "BLIS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",  # torch asks for this one
+    "OMP_NUM_THREADS": "1",  # for torch
     "OPENBLAS_NUM_THREADS": "1",
     "VECLIB_MAXIMUM_THREADS": "1",
 }
-"""environment of a local worker, since there may be one for each core"""
+"""environment variables of a local worker, since there may be one worker per core"""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an item has no answer."""
+    """The reason why an item has no answer."""
 
     message: str
 
 
 class Backend(Protocol):
-    """A place where work is done."""
+    """Workers that process items."""
 
     name: str
 
     def run(
         self, work: Callable[[Item], Answer], items: Sequence[Item]
     ) -> Iterator[tuple[int, Answer | Failure]]:
-        """Do the work on every item, in whatever order and place.
+        """Apply the work to every item, in any order.
 
-        Yields the item's number and the answer, as they come, each exactly once. Work and items are pickled.
+        Yields the item's number and answer on completion, each exactly once. Work and items are pickled.
         """
         ...
 
     def close(self) -> None:
-        """End what this started, and leave the cluster."""
+        """Stop the processes that this backend started, and disconnect from the cluster."""
         ...
 
 
 def connect(name: str, address: str | None = None, jobs: int | None = None) -> Backend:
-    """Find the place to work: `local` processes, or the `dask` or `ray` cluster at an address."""
+    """Connect to a backend: `local` processes, or the `dask` or `ray` cluster at an address."""
     if name == "local":
         if address is not None:
-            raise ValueError(f"local processes have no address, found {address!r}; did you mean dask or ray?")
+            raise ValueError(
+                f"the local backend takes no address, found {address!r}; did you mean dask or ray?"
+            )
         return Local(jobs)
     if name not in ("dask", "ray"):
         raise ValueError(f"unknown backend {name!r}; expected local, dask or ray")
     if jobs is not None:
-        raise ValueError(f"the {name} cluster decides how many jobs run at once; jobs={jobs} is for local")
+        raise ValueError(f"the {name} cluster sets how many jobs run at once; jobs={jobs} is only for local")
     if address is None:
         expected = DASK_FORM if name == "dask" else RAY_FORM
         raise ValueError(f"{name} needs the address of a cluster; expected {expected}")
@@ -92,26 +94,26 @@ def connect(name: str, address: str | None = None, jobs: int | None = None) -> B
 
 
 def _attempt(work: Callable[[Item], Answer], item: Item) -> Answer | Failure:
-    """Do the work where it is done; errors are told in words, since not every exception can be pickled."""
+    """Process one item in the worker. Exceptions become text, since not all of them can be pickled."""
     try:
-        # Workers are as many as there are cores already.
+        # There is one worker per core already, so the work must not start more processes.
         with parallel.alone():
             return work(item)
     except (Exception, SystemExit) as error:
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        return Failure(f"{_told(error)} ({Path(place.filename).name}:{place.lineno} in {place.name})")
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        return Failure(f"{_error_text(error)} ({Path(frame.filename).name}:{frame.lineno} in {frame.name})")
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return "".join(traceback.format_exception_only(error)).strip()
 
 
 class Local:
     """Processes on this machine, one for each job.
 
-    joblib's `Parallel` shares one pool: when a worker dies it gives up everything, answers that nobody has
-    fetched yet included, and doesn't tell whose worker it was. Here every worker is a pool of one of joblib's
-    loky processes: only the item at hand is lost with it, and is known.
+    joblib's `Parallel` uses one pool. When a worker dies, the whole pool fails: unfetched answers are lost,
+    and the item that killed the worker is unknown. Here every worker is a pool with a single loky process,
+    so that only its current item is lost, and that item is known.
     """
 
     name = "local"
@@ -125,10 +127,10 @@ class Local:
     def run(
         self, work: Callable[[Item], Answer], items: Sequence[Item]
     ) -> Iterator[tuple[int, Answer | Failure]]:
-        """Do the work on every item, each in a process that uses one thread."""
+        """Apply the work to every item, each in a process that uses one thread."""
         if not items:
             return
-        # loky replaces a worker that has grown much, and says so in the middle of a progress bar.
+        # loky replaces a worker that uses much memory. Its warning would interrupt the progress bar.
         warnings.filterwarnings("ignore", "A worker stopped while some jobs were given to the executor")
         workers = [_Worker() for _ in range(min(self.jobs, len(items)))]
         idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -149,7 +151,7 @@ class Local:
             for future in as_completed(numbers):
                 yield numbers[future], future.result()
         finally:
-            # After Ctrl-C, an error of the caller's, or when it wants no more: don't wait for what runs.
+            # After Ctrl-C, an exception in the caller or an early exit: don't wait for running items.
             threads.shutdown(wait=False, cancel_futures=True)
             for worker in workers:
                 worker.end()
@@ -162,7 +164,7 @@ class Local:
 
 
 class _Worker:
-    """A process that works on one item at a time, and is replaced when it dies."""
+    """A process that works on one item at a time and is replaced when it dies."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -184,17 +186,17 @@ class _Worker:
                 exits.append(codes[1] if codes else "unknown")
             except BrokenProcessPool as error:  # the item or its answer couldn't be unpickled
                 self._replace()
-                return Failure(_told(error.__cause__ or error))
+                return Failure(_error_text(error.__cause__ or error))
             except Exception as error:  # it couldn't be pickled
-                return Failure(_told(error))
-        return Failure(f"its worker process died {len(exits)} times, with exit codes {', '.join(exits)}")
+                return Failure(_error_text(error))
+        return Failure(f"the worker process died {len(exits)} times, with exit codes {', '.join(exits)}")
 
     def _submit(self, work: Callable[[Item], Answer], item: Item) -> Any:
         from joblib.externals.loky.process_executor import ProcessPoolExecutor
 
         with self._lock:
             if self._ended:
-                raise RuntimeError("the worker was told to end")
+                raise RuntimeError("the worker has been stopped")
             if self._process is None:
                 self._process = ProcessPoolExecutor(
                     1, env=ONE_THREAD, initializer=_begin_worker, initargs=(os.getpid(),)
@@ -205,7 +207,7 @@ class _Worker:
     def _replace(self) -> None:
         with self._lock:
             if self._process is not None:
-                # loky stumbles over an item that it was given but hasn't sent yet.
+                # loky fails if it is shut down with an item that is submitted but not sent yet.
                 while not (self._future.running() or self._future.done()):
                     time.sleep(0.001)
                 self._process.shutdown(kill_workers=True)
@@ -217,13 +219,13 @@ class _Worker:
 
 
 def _begin_worker(parent: int) -> None:
-    """Prepare a local worker's process."""
+    """Initialize a local worker process."""
     parallel.set_threads(1)
-    # Ctrl-C reaches all processes of a terminal: the caller decides what becomes of it, and ends its workers.
+    # Ctrl-C reaches all processes of a terminal. Only the caller handles it, and stops its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
-        # A caller that is killed can't end its workers, and an item may take hours.
+        # A killed caller can't stop its workers, and an item may take hours.
         while os.getppid() == parent:
             time.sleep(1)
         os._exit(1)
@@ -236,9 +238,9 @@ RAY_FORM = "auto, host:port, or ray://host:port, such as ray://10.0.0.1:10001"
 
 
 class Dask:
-    """The workers of a running Dask cluster, which need this package installed.
+    """The workers of a running Dask cluster, on which this package must be installed.
 
-    Dask moves the items of a lost worker to others, as often as the scheduler's `allowed-failures` says.
+    Dask moves the items of a lost worker to other workers, up to the scheduler's `allowed-failures` times.
     """
 
     name = "dask"
@@ -257,22 +259,22 @@ class Dask:
             await line.close()
 
         def begin() -> Any:
-            # A client that could not begin tries to end, for long, when Python does, and complains that it
-            # can't. So there is none until someone is found to speak its language.
+            # A client that failed to connect blocks Python's exit for a long time and logs errors. So the
+            # client is created only after a Dask scheduler has responded.
             try:
                 asyncio.run(asyncio.wait_for(greet(), PATIENCE / 2))
             except TimeoutError:
                 raise
-            except Exception:  # of whatever it took the bytes of an HTTP server for
-                raise ConnectionError("something else answers there") from None
+            except Exception:  # any type: Dask may misread the bytes of an HTTP server
+                raise ConnectionError("the server there is not a Dask scheduler") from None
             return distributed.Client(address, timeout=PATIENCE / 2, set_as_default=False)
 
-        self._client = _patiently("dask", address, DASK_FORM, begin)
+        self._client = _with_timeout("dask", address, DASK_FORM, begin)
 
     def run(
         self, work: Callable[[Item], Answer], items: Sequence[Item]
     ) -> Iterator[tuple[int, Answer | Failure]]:
-        """Do the work on every item, a few per worker at once."""
+        """Apply the work to every item, submitting a few per worker at once."""
         from distributed import KilledWorker
 
         suspects = []
@@ -281,20 +283,21 @@ class Dask:
                 suspects.append(number)
             else:
                 yield number, answer
-        # Dask suspects all items that a dead worker had, those that only waited there included. So those that
-        # it gave up are tried once more, one at a time: a worker that dies now is that item's fault.
+        # Dask blames all items of a dead worker, including queued ones. So abandoned items are retried one at
+        # a time: if a worker dies now, its item is the cause.
         for suspect in suspects:
             for number, answer in self._try(work, items, [suspect]):
                 if isinstance(answer, KilledWorker):
                     answer = Failure(
-                        f"its worker died {answer.allowed_failures + 1} times, and as often again"
+                        f"the worker died {answer.allowed_failures + 1} times, and as often in a second "
+                        "attempt"
                     )
                 yield number, answer
 
     def _try(
         self, work: Callable[[Item], Answer], items: Sequence[Item], numbers: Sequence[int]
     ) -> Iterator[tuple[int, Any]]:
-        """Yield an answer, a Failure, or KilledWorker for the items of these numbers."""
+        """Yield number and answer, Failure or KilledWorker for each of the numbered items."""
         from distributed import KilledWorker, as_completed
 
         handed_over: dict[Any, tuple[int, Any]] = {}  # a future's key: the item's number, the future
@@ -305,7 +308,7 @@ class Dask:
                 # Workers come and go, so they are counted each time.
                 most = max(1, PER_WORKER * sum(self._client.nthreads().values()))
                 for number in islice(waiting, max(0, most - len(handed_over))):
-                    # `retries` are for work that raises, and `_attempt` doesn't.
+                    # `retries` apply to work that raises, which `_attempt` never does.
                     future = self._client.submit(_attempt, work, items[number], pure=False, retries=0)
                     handed_over[future.key] = number, future
                     coming.add(future)
@@ -313,13 +316,13 @@ class Dask:
                     return
                 future, answer = next(coming)
                 if future.status == "cancelled":
-                    raise OSError("the scheduler is gone")
-                # It may be "lost": then its worker has died since, but the answer is here.
+                    raise OSError("the scheduler has stopped")
+                # The status may be "lost": the worker has died since, but its answer has arrived.
                 number, _ = handed_over.pop(future.key)
                 if future.status == "error":
                     answer = future.exception()
                     if not isinstance(answer, KilledWorker):
-                        answer = Failure(_told(answer))
+                        answer = Failure(_error_text(answer))
                 yield number, answer
         except OSError as error:
             raise ConnectionError(f"lost the dask cluster: {error}") from error
@@ -332,9 +335,9 @@ class Dask:
 
 
 class Ray:
-    """The workers of a running Ray cluster, which need this package installed.
+    """The workers of a running Ray cluster, on which this package must be installed.
 
-    Ray tries an item again when it loses the worker or the node.
+    Ray retries an item when it loses the worker or the node.
     """
 
     name = "ray"
@@ -345,22 +348,22 @@ class Ray:
             import ray
         except ModuleNotFoundError as error:
             raise _not_installed("ray", error) from None
-        if address != "auto":  # which is found in a file, or isn't
+        if address != "auto":  # Ray reads the address of `auto` from a file
             _probe("ray", address, RAY_FORM, ("", "ray"))
         self._ray = ray
 
         def begin() -> None:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
 
-        _patiently("ray", address, RAY_FORM, begin)
+        _with_timeout("ray", address, RAY_FORM, begin)
 
     def run(
         self, work: Callable[[Item], Answer], items: Sequence[Item]
     ) -> Iterator[tuple[int, Answer | Failure]]:
-        """Do the work on every item, a few per core at once."""
+        """Apply the work to every item, submitting a few per core at once."""
         ray = self._ray
         attempt = ray.remote(num_cpus=1, max_retries=MOST_DEATHS - 1)(_attempt)
-        numbers: dict[Any, int] = {}  # of the items that are handed over
+        numbers: dict[Any, int] = {}  # numbers of submitted items
         waiting = iter(range(len(items)))
         try:
             while True:
@@ -373,11 +376,11 @@ class Ray:
                     try:
                         answer = ray.get(done)
                     except ray.exceptions.WorkerCrashedError:
-                        answer = Failure(f"its worker died {MOST_DEATHS} times")
+                        answer = Failure(f"the worker died {MOST_DEATHS} times")
                     except ray.exceptions.RayTaskError as error:
-                        answer = Failure(_told(error.cause))
+                        answer = Failure(_error_text(error.cause))
                     except ray.exceptions.RayError as error:
-                        answer = Failure(_told(error))
+                        answer = Failure(_error_text(error))
                     yield numbers.pop(done), answer
         finally:
             for reference in numbers:
@@ -392,47 +395,47 @@ def _not_installed(name: str, error: ModuleNotFoundError) -> ValueError:
 
 
 def _malformed(name: str, address: str, form: str) -> ValueError:
-    return ValueError(f"{address!r} is no address of a {name} cluster; expected {form}")
+    return ValueError(f"{address!r} is not the address of a {name} cluster; expected {form}")
 
 
-def _silent(name: str, address: str, form: str, error: BaseException | None) -> ValueError:
-    why = f" ({_told(error)})" if error is not None else ""
+def _unreachable(name: str, address: str, form: str, error: BaseException | None) -> ValueError:
+    why = f" ({_error_text(error)})" if error is not None else ""
     return ValueError(f"no {name} cluster answers at {address!r}; expected {form}{why}")
 
 
 def _probe(name: str, address: str, form: str, schemes: tuple[str, ...]) -> None:
-    """Knock at the door: both libraries would knock at a closed one again and again, for long."""
+    """Check address and port first: at a closed port, both libraries would retry for a long time."""
     try:
-        place = urlsplit(address if "://" in address else f"//{address}")
-        host, port = place.hostname, place.port
+        parts = urlsplit(address if "://" in address else f"//{address}")
+        host, port = parts.hostname, parts.port
     except ValueError:
         raise _malformed(name, address, form) from None
-    if place.scheme not in schemes or not host or port is None:
+    if parts.scheme not in schemes or not host or port is None:
         raise _malformed(name, address, form)
     try:
         socket.create_connection((host, port), timeout=PATIENCE / 3).close()
     except OSError as error:
-        raise _silent(name, address, form, error) from None
+        raise _unreachable(name, address, form, error) from None
 
 
-def _patiently(name: str, address: str, form: str, begin: Callable[[], Answer]) -> Answer:
-    """Begin within bounded time, whatever listens at the address.
+def _with_timeout(name: str, address: str, form: str, begin: Callable[[], Answer]) -> Answer:
+    """Call `begin` with a time limit, whatever server listens at the address.
 
-    Dask's own timeout doesn't count the time that a handshake takes, and Ray tries for minutes, in compiled
-    code that no signal interrupts. Neither can be stopped, so they are left to themselves.
+    Dask's timeout excludes the handshake, and Ray retries for minutes in compiled code that ignores signals.
+    Neither can be interrupted, so an attempt that is too slow continues in a daemon thread.
     """
-    begun: list[Answer] = []
-    trouble: list[BaseException] = []
+    connections: list[Answer] = []
+    errors: list[BaseException] = []
 
     def attempt() -> None:
         try:
-            begun.append(begin())
+            connections.append(begin())
         except BaseException as error:
-            trouble.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=attempt, daemon=True)
     thread.start()
     thread.join(PATIENCE)
-    if not begun:
-        raise _silent(name, address, form, trouble[0] if trouble else None)
-    return begun[0]
+    if not connections:
+        raise _unreachable(name, address, form, errors[0] if errors else None)
+    return connections[0]

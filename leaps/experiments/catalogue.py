@@ -1,4 +1,4 @@
-"""The experiments by name: every table and figure as the list of its cells, and nothing else."""
+"""The experiments by name: every table and figure as a list of cells, without any computation."""
 
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,36 +27,36 @@ from leaps.karel.tasks import HARD, HELD_OUT, PAPER_TASKS
 from leaps.search.reconstruct import TEST_PROGRAMS
 
 SEEDS = 5
-"""the paper's"""
+"""number of seeds in the paper"""
 MANY_SEEDS = 32
-"""those of searches that are compared with each other, as in later work"""
+"""number of seeds of searches that are compared with each other, as in later work"""
 NEURAL = tuple(name for name in BASELINES if name not in ("naive", "viper"))
 PEERS = ("hc", "cebs", "ladder")
-"""searches that came after the paper, and this project's own"""
+"""searches from later papers, and Ladder of this project"""
 TRAININGS = 3
-"""of each program space"""
+"""independent trainings of each program space"""
 SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
-"""of the configurations of a task"""
+"""fractions of a task's initial configurations that are available in training"""
 SHORT = 100
-"""actions of a rollout, where it is short"""
+"""actions per rollout in the experiment `short`"""
 HELD_OUT_SEEDS, HELD_OUT_BUDGET = 8, 200_000
-"""seeds, and evaluations of each search that needs no training: some rollouts have 10,000 actions"""
+"""seeds, and evaluations per search without training; few, since some rollouts have 10,000 actions"""
 ABLATION_SEEDS, ABLATION_BUDGET = 16, 200_000
-"""seeds, and evaluations of each search"""
+"""seeds, and evaluations per search"""
 TOO_SLOW = ("snake", "one-stroke")
-"""tasks that are left out of the ablation: minutes for each search"""
+"""tasks left out of the ablation, since a search takes minutes"""
 LARGE, QUICK_SIZE = "100x100", "20x20"
 EPISODES_GRID = 10
-"""worlds of that size for judging DRL and DRL-FCN, whose networks are slow there; others have a hundred"""
+"""100x100 worlds for the evaluation of DRL and DRL-FCN, whose networks are slow there; others get 100"""
 TRAINED_THERE = ("drl",)
-"""methods whose policies take one size only, and so are trained from scratch in the large worlds"""
+"""methods whose policies work at one size only, and so are trained from scratch in the large worlds"""
 TRANSFER_STEPS = 1_000_000
-"""before a transfer, and after"""
+"""training steps before a transfer, and again after it"""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A table, or a figure: then its rows and columns say what is shown."""
+    """A table or a figure. The rows and columns of a figure name its panels."""
 
     name: str
     summary: str
@@ -65,26 +65,26 @@ class Experiment:
     tasks: tuple[str, ...]
     """its columns"""
     entries: Callable[[str, str, int, bool], list[Cell]]
-    """method, task, seed, quick → the cells that make up one number of one seed; none if the method has no
+    """method, task, seed, quick → the cells that make up one number of one seed; empty if the method has no
     such column"""
     compute: Callable[[Job], Values]
     needs: Callable[[Cell], tuple[Cell, ...]] = lambda cell: ()  # noqa: ARG005
-    """cells whose results a cell needs"""
+    """cells whose results a cell depends on"""
     seeds: Callable[[str], int] = lambda method: SEEDS  # noqa: ARG005
-    """how many a row has by default"""
+    """method → default number of seeds"""
     draws: bool = True
-    """whether its numbers depend on the seed"""
+    """whether the numbers depend on the seed"""
     takes_searches: bool = False
-    """whether a user's search can be a row"""
+    """whether a user-defined search can be a row"""
     files: Mapping[str, str] = field(default_factory=dict)
-    """`FILE.py:NAME` of every row that is a user's search, by the name of the row"""
+    """`FILE.py:NAME` of every user-defined search, by the name of its row"""
 
     def with_methods(self, files: Mapping[str, str]) -> "Experiment":
-        """The same table with rows for users' searches, `FILE.py:NAME` by name, after the built-in ones."""
+        """Add rows for user-defined searches after the built-in ones. files: `FILE.py:NAME` by row name."""
         if files and not self.takes_searches:
             known = ", ".join(name for name, one in TABLES.items() if one.takes_searches)
             raise ValueError(
-                f"{self.name} has no rows for searches of your own, found {', '.join(files.values())}; "
+                f"{self.name} takes no user-defined searches, found {', '.join(files.values())}; "
                 f"expected one of the experiments {known}"
             )
         return replace(self, methods=(*self.methods, *files), files={**self.files, **files})
@@ -96,15 +96,13 @@ class Experiment:
         seeds: int | None = None,
         quick: bool = False,
     ) -> list[Cell]:
-        """The cells of a table or of some of its rows and columns, the first seed of all first."""
+        """List the cells of the chosen rows and columns, ordered by seed; None chooses all."""
         rows = _chosen("method", methods, self.methods, ", or FILE.py:NAME" if self.takes_searches else "")
         columns = _chosen("task", tasks, self.tasks)
         if seeds is not None and seeds < 1:
             raise ValueError(f"seeds must be at least 1, found {seeds}")
         if seeds is not None and seeds > 1 and not self.draws:
-            raise ValueError(
-                f"nothing in {self.name} is drawn, and every seed says the same; expected 1, found {seeds}"
-            )
+            raise ValueError(f"{self.name} does not depend on the seed; expected seeds=1, found {seeds}")
         wanted = {row: seeds or (1 if quick else self.seeds(row)) for row in rows}
         cells = [
             entry
@@ -135,27 +133,27 @@ def _chosen(
     return tuple(name for name in known if name in asked)
 
 
-# Quick cells are cells of their own, which say how little they did.
+# Quick cells are separate cells: their options record the reduced effort.
 QUICK_BUDGET = 2_000
-"""evaluations of a search"""
+"""evaluations per search"""
 QUICK_STEPS, QUICK_STEPS_HRL = 10_000, 2_000
-"""of a training; SAC learns so much more from each that it takes as long for fewer"""
+"""training steps; fewer for HRL, since each step of SAC takes longer"""
 QUICK_JUDGED = 50
-"""worlds that a trained policy is judged on"""
+"""worlds on which a trained policy is evaluated"""
 
 
 def _quick(method: str) -> dict[str, Option]:
-    if method in ("leaps-rand-8", "leaps-rand-64"):  # nothing is quicker
+    if method in ("leaps-rand-8", "leaps-rand-64"):  # already fast
         return {}
     if method in SEARCH_ROWS:
         return {"budget": QUICK_BUDGET}
-    if method not in BASELINES:  # a user's search
+    if method not in BASELINES:  # a user-defined search
         return {"budget": QUICK_BUDGET}
     return {"judged": QUICK_JUDGED, "steps": QUICK_STEPS_HRL if method.startswith("hrl") else QUICK_STEPS}
 
 
 def _amount(one: Cell) -> dict[str, Option]:
-    """The options that say how much is done: what is quick needs only what is quick."""
+    """The options that set the effort, so that a quick cell depends on quick cells only."""
     return {name: value for name, value in one.options if name in ("budget", "judged", "steps")}
 
 
@@ -163,7 +161,7 @@ def _task_entries(method: str, task: str, seed: int, quick: bool, experiment: st
     options = _quick(method) if quick else {}
     if method != "drl-abs-t":
         return [cell(experiment, method, task, seed, **options)]
-    # From every other task; the best is reported.
+    # Transfer from every other task; the report takes the best source.
     sources = [source for source in PAPER_TASKS if source != task]
     return [
         cell(experiment, method, task, seed, source=source, **options)
@@ -180,7 +178,7 @@ def _task_needs(one: Cell) -> tuple[Cell, ...]:
 
 
 def _teachers(one: Cell) -> tuple[Cell, ...]:
-    """A tree imitates the best policy."""
+    """The policies of which VIPER's tree imitates the best."""
     amount = _amount(one)
     seeds = range(1 if amount else SEEDS)
     return tuple(cell(one.experiment, "drl", one.task, seed, **amount) for seed in seeds)
@@ -191,7 +189,7 @@ def _task(job: Job) -> Values:
 
 
 def _seeds_of_searches(method: str) -> int:
-    """As many as later work has for searches that need no training; five in each trained space."""
+    """32 seeds as in later work for searches without training, else five seeds per trained space."""
     if method in BASELINES:
         return SEEDS
     row = SEARCH_ROWS.get(method)
@@ -199,7 +197,7 @@ def _seeds_of_searches(method: str) -> int:
 
 
 def _few_seeds(method: str) -> int:
-    """Five, but five in each trained space."""
+    """Five seeds, or five per trained space for searches in one."""
     row = SEARCH_ROWS.get(method)
     return TRAININGS * SPACE_SEEDS if row and row.in_space else SEEDS
 
@@ -227,14 +225,14 @@ def _length(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
 
 
 def _length_needs(one: Cell) -> tuple[Cell, ...]:
-    """The searches for programs of the usual length are rows of Table 3."""
+    """Searches with the default maximum length are rows of Table 3 already."""
     method = one.method.removesuffix("-45")
     return () if method == one.method else (cell("tasks", method, one.task, one.seed, **_amount(one)),)
 
 
 def _generalization(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
     options: dict[str, Option] = {"size": QUICK_SIZE, **_quick(method)} if quick else {"size": LARGE}
-    if method in ("drl", "drl-fcn"):  # which look at all of a world in every step
+    if method in ("drl", "drl-fcn"):  # they observe the whole world in every step
         options["episodes"] = EPISODES_GRID
     return [cell("generalization", method, task, seed, **options)]
 
@@ -258,12 +256,14 @@ def _unseen_needs(one: Cell) -> tuple[Cell, ...]:
 
 
 def _debugging(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
-    little: dict[str, Option] = {"judged": QUICK_JUDGED} if method == ORIGINAL else {"budget": QUICK_BUDGET}
-    return [cell("debugging", method, task, seed, **(little if quick else {}))]
+    quick_options: dict[str, Option] = (
+        {"judged": QUICK_JUDGED} if method == ORIGINAL else {"budget": QUICK_BUDGET}
+    )
+    return [cell("debugging", method, task, seed, **(quick_options if quick else {}))]
 
 
 def _shown(experiment: str, **quick_options: Option) -> Callable[[str, str, int, bool], list[Cell]]:
-    """Entries of a figure: one cell each, of these options if it is to be quick."""
+    """The entries of a figure: one cell each, with these options in a quick run."""
 
     def entries(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
         return [cell(experiment, method, task, seed, **(quick_options if quick else {}))]
@@ -276,7 +276,7 @@ def _once(method: str) -> int:  # noqa: ARG001
 
 
 QUICK_SEARCH: dict[str, Option] = {"budget": 640, "programs": 300}
-"""of a search that is shown"""
+"""options of a quick search in a figure"""
 
 
 def _evolution_needs(one: Cell) -> tuple[Cell, ...]:
@@ -304,7 +304,7 @@ def _held_out(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
 
 
 def _budget_needs(one: Cell) -> tuple[Cell, ...]:
-    """HC and CEBS score programs on 16 worlds in the other tables already."""
+    """Cells of other tables for HC and CEBS, which score programs on 16 worlds there already."""
     if one.method not in ("hc", "cebs"):
         return ()
     return (cell(_table_of(one.task), one.method, one.task, one.seed, **_amount(one)),)
@@ -315,7 +315,7 @@ def _table_of(task: str) -> str:
 
 
 ROLLOUTS_ON_ALL = "ladder"
-"""row of the figure `rollouts` that has all its tasks; the others have only the paper's"""
+"""row of the figure `rollouts` with all ten tasks; the other rows have the paper's six"""
 
 
 def _rollout(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
@@ -329,7 +329,7 @@ def _rollout_needs(one: Cell) -> tuple[Cell, ...]:
 
 
 RECONSTRUCTIONS = ("leaps-p", "leaps-p+r", "leaps-p+l", "leaps-rand-8", "leaps-rand-64", "leaps")
-"""rows of Table 1, each searched by leaps and by leaps+"""
+"""rows of Table 1; each is searched with leaps and with leaps+"""
 
 AS_RUN_ROWS = ("leaps-rand-8", "leaps-rand-64", "leaps", computing.AUTHORS)
 
@@ -338,7 +338,7 @@ TABLES = {
     for experiment in (
         Experiment(
             "reconstruction",
-            "Table 1: programs that behave as four test programs do",
+            "Table 1: programs that reproduce the behaviour of four test programs",
             ("naive", *RECONSTRUCTIONS, *(f"leaps+{row.removeprefix('leaps')}" for row in RECONSTRUCTIONS)),
             tuple(TEST_PROGRAMS),
             _reconstruction,
@@ -347,7 +347,8 @@ TABLES = {
         ),
         Experiment(
             "smoothness",
-            "Table 2: how alike programs behave that are close in the space; a seed is a training",
+            "Table 2: smoothness of the spaces, as the behavioural similarity of neighbouring programs; each "
+            "seed is one trained space",
             tuple(SPACES),
             ("train", "validation", "test"),
             _smoothness,
@@ -356,7 +357,7 @@ TABLES = {
         ),
         Experiment(
             "tasks",
-            "Table 3: the six tasks, all methods, and what came after the paper",
+            "Table 3: all methods on the six tasks, including searches from after the paper",
             (*BASELINES, *SEARCHES),
             tuple(PAPER_TASKS),
             _task_entries,
@@ -367,7 +368,7 @@ TABLES = {
         ),
         Experiment(
             "steps",
-            "from leaps to leaps+: one change after another, then each change alone",
+            "from leaps to leaps+: changes added one after another, then each change alone",
             tuple(STEPS),
             tuple(PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "steps"),
@@ -377,7 +378,8 @@ TABLES = {
         ),
         Experiment(
             "depends",
-            "what the return of `leaps` depends on: distances, details of the authors' code, the space",
+            "sensitivity of the return of `leaps` to the search distances, details of the authors' code and "
+            "the space",
             tuple(DEPENDS),
             tuple(PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "depends"),
@@ -387,7 +389,7 @@ TABLES = {
         ),
         Experiment(
             "as-run",
-            "LEAPS on the tasks as its authors' code runs them; means on the ten worlds of the search",
+            "LEAPS on the tasks as implemented in its authors' code; means over the ten worlds of the search",
             AS_RUN_ROWS,
             tuple(PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "as-run"),
@@ -396,7 +398,7 @@ TABLES = {
         ),
         Experiment(
             "budget",
-            "return on held-out worlds against evaluations, all searches on 16 worlds",
+            "held-out return against the number of evaluations; all searches score programs on 16 worlds",
             ("leaps", "leaps+", *PEERS),
             (*PAPER_TASKS, *HARD),
             _budget,
@@ -407,7 +409,7 @@ TABLES = {
         ),
         Experiment(
             "ablation",
-            "Ladder without each of its ideas",
+            "ablation of Ladder: one of its ideas removed at a time",
             tuple(ABLATION),
             (*PAPER_TASKS, *(task for task in HARD if task not in TOO_SLOW)),
             _ablation,
@@ -416,8 +418,8 @@ TABLES = {
         ),
         Experiment(
             "held-out",
-            "seven tasks of other papers, which no search was tuned on; settings as everywhere, HC and "
-            "Ladder with 200,000 evaluations",
+            "seven tasks from other papers, on which no search was tuned; default settings, but 200,000 "
+            "evaluations for HC and Ladder",
             ("leaps+", "hc", "ladder"),
             tuple(HELD_OUT),
             _held_out,
@@ -429,7 +431,8 @@ TABLES = {
         ),
         Experiment(
             "short",
-            "Table 3 in rollouts of 100 actions; the paper doesn't say how long those of its policies were",
+            "Table 3 with rollouts of 100 actions, since the paper does not state the rollout length of its "
+            "policies",
             ("drl", "drl-fcn", "drl-abs", "leaps", "leaps+", "ladder"),
             tuple(f"{task}{LIMIT}{SHORT}" for task in PAPER_TASKS),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "short"),
@@ -439,9 +442,9 @@ TABLES = {
         ),
         Experiment(
             "generalization",
-            "the two tables of what was found on the tasks, in a hundred worlds of 100x100 (ten for DRL and "
-            "DRL-FCN); DRL is trained in worlds of that size, and the programs of `ladder-sizes` had to hold "
-            "at 9x9, 16x16 and 40x40, too",
+            "generalization to large worlds: policies and programs from `tasks`, evaluated in 100 worlds of "
+            "100x100 (ten for DRL and DRL-FCN); DRL is trained at 100x100; `ladder-sizes` also searches at "
+            "9x9, 16x16 and 40x40",
             ("drl", "drl-fcn", "drl-abs", "ppo-last-action", "viper", "leaps", "leaps+", "ladder", *SIZES),
             tuple(name for name in PAPER_TASKS if name != "clean-house"),
             _generalization,
@@ -452,7 +455,7 @@ TABLES = {
         ),
         Experiment(
             "penalty",
-            "policies trained without StairClimber's penalty, judged with it",
+            "policies trained without StairClimber's penalty and evaluated with it",
             ("ppo-last-action",),
             ("stair-climber-free",),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "penalty"),
@@ -460,7 +463,7 @@ TABLES = {
         ),
         Experiment(
             "unseen",
-            "tasks of which only a share of the configurations was seen, judged on all",
+            "generalization to unseen configurations: a fraction is used in training, all in the evaluation",
             ("drl", "drl-abs", "ppo-last-action", "viper", "leaps", "leaps+", "ladder"),
             tuple(f"{task}{SHARE}{share}" for task in ("top-off", "harvester-subsets") for share in SHARES),
             _unseen,
@@ -471,7 +474,7 @@ TABLES = {
         ),
         Experiment(
             "debugging",
-            "the study of human debugging: its programs, and what `leaps repair` makes of them",
+            "the human debugging study: its original programs, and the edits that `leaps repair` finds",
             (ORIGINAL, *EDITS),
             tuple(STUDY),
             _debugging,
@@ -480,7 +483,8 @@ TABLES = {
         ),
         Experiment(
             "length",
-            "programs of up to 45 and up to 100 tokens; the paper shows programs, and reports no returns",
+            "programs of up to 45 and up to 100 tokens; the paper shows example programs, but reports no "
+            "returns",
             tuple(LENGTHS),
             tuple(PAPER_TASKS),
             _length,
@@ -490,7 +494,7 @@ TABLES = {
         ),
         Experiment(
             "karel-hard",
-            "the four harder tasks",
+            "the four harder tasks of later work (Karel-Hard)",
             ("leaps", "leaps+", *PEERS),
             tuple(HARD),
             lambda method, task, seed, quick: _task_entries(method, task, seed, quick, "karel-hard"),
@@ -500,14 +504,14 @@ TABLES = {
         ),
     )
 }
-"""by name; what they compute has a `return`"""
+"""tables by name; the values of their cells have a `return`"""
 
 FIGURES = {
     experiment.name: experiment
     for experiment in (
         Experiment(
             "latent-map",
-            "the learned spaces in two dimensions",
+            "the learned program spaces in two dimensions",
             tuple(SPACES),
             ("test-programs",),
             _shown("latent-map", iterations=20, programs=1000),
@@ -516,7 +520,7 @@ FIGURES = {
         ),
         Experiment(
             "cem-trajectory",
-            "the way of a search through the space, on a task that it solves and on a harder one",
+            "path of a search through the program space, on an easy task and on a harder one",
             ("leaps", "leaps+"),
             tuple(figures.TRUTHS),
             _shown("cem-trajectory", **QUICK_SEARCH),
@@ -525,7 +529,7 @@ FIGURES = {
         ),
         Experiment(
             "evolution",
-            "how the best program changes in the course of a search",
+            "how the best program changes during a search",
             ("leaps", "leaps+"),
             ("stair-climber",),
             _shown("evolution", **QUICK_SEARCH),
@@ -535,7 +539,7 @@ FIGURES = {
         ),
         Experiment(
             "interpolation",
-            "programs between two programs, close to each other and far apart",
+            "programs on the line between two programs, for a close pair and for a distant pair",
             ("leaps",),
             ("close", "far"),
             _shown("interpolation", steps=2),
@@ -545,7 +549,7 @@ FIGURES = {
         ),
         Experiment(
             "data-histogram",
-            "how long the programs are that the space is learned from",
+            "lengths of the programs that the space is trained on",
             ("programs",),
             ("train", "validation"),
             _shown("data-histogram", programs=1000),
@@ -554,7 +558,8 @@ FIGURES = {
         ),
         Experiment(
             "rollouts",
-            "states of rollouts of programs and policies on the paper's tasks, and of Ladder's on all ten",
+            "states from rollouts of programs and policies on the paper's six tasks, and of Ladder's "
+            "programs on all ten",
             ("drl", "drl-abs", "leaps", ROLLOUTS_ON_ALL),
             (*PAPER_TASKS, *HARD),
             _rollout,
@@ -564,15 +569,14 @@ FIGURES = {
         ),
     )
 }
-"""by name; what they compute is drawn by `leaps report`"""
+"""figures by name; `leaps report` draws the values of their cells"""
 
 BESIDE = {
     experiment.name: experiment
     for experiment in (
         Experiment(
             environments.NAME,
-            "programs and PPO in environments of Gymnasium and MiniGrid, on 1,000 seeds that nothing was "
-            "learned with",
+            "programs and PPO in Gymnasium and MiniGrid environments, on 1,000 held-out seeds",
             environments.ROWS,
             tuple(environments.EFFORTS),
             environments.entries,
@@ -581,7 +585,7 @@ BESIDE = {
         ),
         Experiment(
             published_seeds.NAME,
-            "the programs of `environments` and PPO on the held-out seeds of EvoPolicyGym",
+            "the programs and PPO policies of `environments` on the held-out seeds of EvoPolicyGym",
             environments.ROWS,
             published_seeds.COLUMNS,
             published_seeds.entries,
@@ -591,7 +595,7 @@ BESIDE = {
         ),
     )
 }
-"""tables that are no part of the report: it is of Karel"""
+"""tables outside the report, which covers Karel only"""
 
 EXPERIMENTS = {**TABLES, **FIGURES, **BESIDE}
 
@@ -605,7 +609,7 @@ def get_experiment(name: str) -> Experiment:
 
 
 def read_methods(asked: Sequence[str] | None) -> tuple[list[str] | None, dict[str, str]]:
-    """The names of the rows asked for, and of those that are users' searches `FILE.py:NAME` by name."""
+    """Split requested methods into row names and, for user-defined searches, `FILE.py:NAME` by row name."""
     if asked is None:
         return None, {}
     built_in = {row for one in EXPERIMENTS.values() for row in one.methods}
@@ -620,17 +624,19 @@ def read_methods(asked: Sequence[str] | None) -> tuple[list[str] | None, dict[st
             raise ValueError(f"{method}: {name} is the name of a built-in row; rename your search")
         if name and not is_name(name):
             raise ValueError(
-                f"{method}: expected a NAME that begins with a letter and has only letters, digits and _ of "
-                "ASCII, since it names a row and a folder of results; rename your search"
+                f"{method}: expected a NAME of ASCII letters, digits and _ that begins with a letter, since "
+                "it names a row and a folder of results; rename your search"
             )
         if files.get(name, method) != method:
-            raise ValueError(f"{files[name]} and {method} would be rows of the same name; rename one of them")
+            raise ValueError(
+                f"{files[name]} and {method} have the same row name {name!r}; rename one of them"
+            )
         files[name] = method
     return names, files
 
 
 def file_of(result: Result) -> str | None:
-    """`FILE.py:NAME` of a stored cell whose method is a user's search; None if it is a built-in one."""
+    """`FILE.py:NAME` of a stored cell with a user-defined search; None for a built-in method."""
     config = result.values.get("config")
     method = config.get("method") if isinstance(config, Mapping) else None
     user = split_name(method) if isinstance(method, str) else None
@@ -638,6 +644,6 @@ def file_of(result: Result) -> str | None:
 
 
 def files_of(results: Iterable[Result]) -> dict[str, str]:
-    """`FILE.py:NAME` by name, of all users' searches among stored cells."""
+    """`FILE.py:NAME` by row name, for all user-defined searches among stored cells."""
     found = {result.cell.method: file for result in results if (file := file_of(result)) is not None}
     return dict(sorted(found.items()))

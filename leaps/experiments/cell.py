@@ -1,4 +1,4 @@
-"""A cell: one method on one task with one seed, which is one number of a table; and what came of it."""
+"""Cells and their results. A cell is one method on one task with one seed: one number of a table."""
 
 import re
 from collections.abc import Mapping
@@ -10,21 +10,21 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9+.@~_-]*")
 
 
 def is_name(text: str) -> bool:
-    """Whether a cell's experiment, method or task may be called so: it is part of a file's name."""
+    """Whether a text is valid as a cell's experiment, method or task, which are parts of a file name."""
     return _NAME.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """What is to be computed. It depends on nothing else, and two that are equal are the same number."""
+    """The complete specification of one computation. Equal cells have equal results."""
 
     experiment: str
     method: str
     task: str
-    """or whatever else stands at the head of the table's column: a test program, a split"""
+    """or another heading of the table's column: a test program, a split"""
     seed: int = 0
     options: tuple[tuple[str, Option], ...] = ()
-    """what else distinguishes it, by name: a size, a share"""
+    """further settings by name, such as a size or a fraction"""
 
     def __post_init__(self) -> None:
         for name in (self.experiment, self.method, self.task, *(name for name, _ in self.options)):
@@ -39,12 +39,12 @@ class Cell:
 
     @property
     def column(self) -> str:
-        """The task with its options: what all seeds of a table's entry share."""
+        """The task with its options, common to all seeds of a table entry."""
         return "-".join([self.task, *(f"{name}={value}" for name, value in self.options)])
 
     @property
     def name(self) -> str:
-        """As people read it, and as its file is called."""
+        """The displayed name, which is also the file name without suffix."""
         return f"{self.experiment}/{self.method}/{self.column}-{self.seed}"
 
     def option(self, name: str, otherwise: Option | None = None) -> Any:
@@ -52,48 +52,48 @@ class Cell:
 
 
 def cell(experiment: str, method: str, task: str, seed: int = 0, **options: Option) -> Cell:
-    """Make a cell; its options in any order."""
+    """Make a cell from options in any order."""
     return Cell(experiment, method, task, seed, tuple(sorted(options.items())))
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a cell came to, and where."""
+    """The values of a computed cell, with the machine and version that computed them."""
 
     cell: Cell
     values: Mapping[str, Any]
-    """`return`, or whatever the table is of, and what it was found with"""
+    """`return`, or another quantity of the table, and details such as the program"""
     seconds: float
-    """it took"""
+    """computing time"""
     version: str
-    """of leaps"""
+    """version of leaps"""
     machine: Mapping[str, Any] = field(default_factory=dict)
     finished: str = ""
-    """when, as ISO 8601 writes it"""
+    """time of completion in ISO 8601 format"""
     commit: str = ""
     """git hash of the source that computed it, "+changed" if that differed; "" if unknown"""
 
     @property
     def all_seconds(self) -> float:
-        """Also those of a training's earlier sessions, which only its own count of seconds knows."""
+        """Computing time including a training's earlier sessions, which only its own `seconds` include."""
         return max(self.seconds, float(self.values.get("seconds", 0.0)))
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {"cell": asdict(self.cell) | {"options": dict(self.cell.options)}}
 
     @staticmethod
-    def of_json(said: Any) -> "Result":
-        """Read what `as_json` wrote; KeyError, TypeError or ValueError if it is something else."""
-        known = dict(said["cell"])
+    def of_json(stored: Any) -> "Result":
+        """Read the output of `as_json`; KeyError, TypeError or ValueError for anything else."""
+        known = dict(stored["cell"])
         options = dict(known.pop("options"))
-        if not isinstance(said["values"], dict):
-            raise TypeError(f"values: expected an object, found {type(said['values']).__name__}")
+        if not isinstance(stored["values"], dict):
+            raise TypeError(f"values: expected an object, found {type(stored['values']).__name__}")
         return Result(
             cell(**known, **options),
-            said["values"],
-            float(said["seconds"]),
-            str(said["version"]),
-            dict(said["machine"]),
-            str(said["finished"]),
-            str(said.get("commit", "")),  # older files have none
+            stored["values"],
+            float(stored["seconds"]),
+            str(stored["version"]),
+            dict(stored["machine"]),
+            str(stored["finished"]),
+            str(stored.get("commit", "")),  # missing in older files
         )

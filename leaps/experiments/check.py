@@ -1,4 +1,4 @@
-"""Recompute stored cells and compare them with what is stored, bit for bit."""
+"""Recompute stored cells and compare the values bit for bit."""
 
 import json
 import random
@@ -18,13 +18,13 @@ from leaps.experiments.spaces import TRAINED_SPACES
 from leaps.experiments.store import Store
 
 TIMES = frozenset({"seconds", "core_seconds", "finished"})
-"""fields that say when something was computed or how long it took, at any depth: they always differ"""
+"""fields with times or durations, at any depth, which always differ"""
 PARTS_OF_A_MACHINE = ("processor", "gpu", "python", "numpy", "torch")
-"""on which the last bits of a float may depend"""
+"""parts of the machine on which the last bits of a float may depend"""
 
 
 class _Missing:
-    """A field that one of the two does not have."""
+    """Marker for a field that is absent from one of the two values."""
 
     def __repr__(self) -> str:
         return "nothing"
@@ -35,14 +35,14 @@ MISSING = _Missing()
 
 @dataclass(frozen=True)
 class Difference:
-    """A field whose recomputed value is not the stored one."""
+    """A field whose recomputed value differs from the stored one."""
 
     path: str
     """such as values.history[3].score"""
     expected: Any
-    """stored, or MISSING"""
+    """stored value, or MISSING"""
     found: Any
-    """recomputed, or MISSING"""
+    """recomputed value, or MISSING"""
 
     def __str__(self) -> str:
         if self.expected is MISSING:
@@ -59,7 +59,7 @@ class Difference:
 
 
 LONGEST_TEXT = 200
-"""characters of a value that are printed; --json has all"""
+"""printed characters of a value; --json is not shortened"""
 
 
 def _shown(value: Any) -> str:
@@ -69,12 +69,12 @@ def _shown(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Checked:
-    """A stored cell and what recomputing it came to."""
+    """A stored cell and the outcome of recomputing it."""
 
     stored: Result
     differences: tuple[Difference, ...] = ()
     machines: tuple[str, ...] = ()
-    """parts of the machine that differ, in words"""
+    """descriptions of the machine parts that differ"""
     failure: str | None = None
     """why it could not be recomputed"""
 
@@ -90,11 +90,11 @@ def stored_cells(
     tasks: Sequence[str] | None = None,
     seeds: int | None = None,
 ) -> list[Result]:
-    """Read the stored results of an experiment, or of some of its methods, tasks and first seeds."""
+    """Read an experiment's stored results, optionally only some methods, tasks and first seeds."""
     methods, files = read_methods(methods)
     found = list(store.all(name))
     rows = files_of(found) | files
-    get_experiment(name).with_methods(rows).cells(methods, tasks, seeds)  # refuses unknown names
+    get_experiment(name).with_methods(rows).cells(methods, tasks, seeds)  # raises for unknown names
     return [
         result
         for result in found
@@ -105,7 +105,7 @@ def stored_cells(
 
 
 def draw(results: Sequence[Result], count: int, seed: int) -> list[Result]:
-    """Draw results at random, in their order; all if there are no more than `count`."""
+    """Draw up to `count` results at random, and keep their order."""
     drawn = random.Random(seed).sample(range(len(results)), min(count, len(results)))
     return [results[number] for number in sorted(drawn)]
 
@@ -118,32 +118,32 @@ def check(
     device: str = "cpu",
     listener: Callable[[Checked], object] = id,
 ) -> list[Checked]:
-    """Recompute cells in fresh folders, and compare. The store stays as it is.
+    """Recompute cells in temporary folders and compare them with the store, which is not changed.
 
-    Policies that a cell needs are those in `work`; missing ones are trained there, as by `run`.
+    Needed policies are read from `work`; missing ones are trained there, as in `run`.
     """
     checked: dict[Cell, Checked] = {}
     todo: list[tuple[Result, Job]] = []
 
-    def tell(one: Checked) -> None:
+    def report(one: Checked) -> None:
         checked[one.stored.cell] = one
         listener(one)
 
     for result in results:
         needs = get_experiment(result.cell.experiment).needs(result.cell)
         if missing := [other.name for other in needs if store.read(other) is None]:
-            tell(Checked(result, failure=f"it needs {missing[0]}, which is not stored or can't be read"))
+            report(Checked(result, failure=f"depends on {missing[0]}, which is not stored or unreadable"))
         else:
             todo.append((result, job_of(result.cell, store.read, work, device, files_of([result]))))
     for number, answer in backend.run(recompute, [job for _, job in todo]):
-        tell(_compared(todo[number][0], answer))
+        report(_compared(todo[number][0], answer))
     return [checked[result.cell] for result in results]
 
 
 def recompute(job: Job) -> Result:
-    """Compute a cell that is stored already, in a folder of its own that is removed afterwards.
+    """Recompute a stored cell in a temporary folder.
 
-    Trained spaces stay where they are: they belong to no cell.
+    Trained spaces are shared through a link, since they belong to no single cell.
     """
     spaces = job.work / TRAINED_SPACES
     spaces.mkdir(parents=True, exist_ok=True)
@@ -156,14 +156,14 @@ def _compared(stored: Result, answer: Result | Failure) -> Checked:
     if isinstance(answer, Failure):
         return Checked(stored, failure=answer.message)
     if answer.version != __version__:
-        return Checked(stored, failure=f"its worker has leaps {answer.version}, and this is {__version__}")
-    # What is stored went through JSON: tuples are lists there, and names of fields are texts.
+        return Checked(stored, failure=f"the worker has leaps {answer.version}, expected {__version__}")
+    # Stored values went through JSON, which turns tuples into lists and keys into strings.
     found = json.loads(json.dumps(answer.values))
     return Checked(stored, tuple(differences(stored.values, found)), machine_changes(stored, answer))
 
 
 def differences(expected: Any, found: Any, path: str = "values") -> Iterator[Difference]:
-    """Compare two values of JSON, all but TIMES, down to the last bit of every float."""
+    """Compare two JSON values except for TIMES, down to the last bit of every float."""
     if isinstance(expected, Mapping) and isinstance(found, Mapping):
         for name in sorted({*expected, *found} - TIMES):
             yield from differences(expected.get(name, MISSING), found.get(name, MISSING), f"{path}.{name}")
@@ -171,13 +171,13 @@ def differences(expected: Any, found: Any, path: str = "values") -> Iterator[Dif
         for number in range(max(len(expected), len(found))):
             before, now = (side[number] if number < len(side) else MISSING for side in (expected, found))
             yield from differences(before, now, f"{path}[{number}]")
-    # As text 1 is not 1.0, nor 0.0 -0.0, and NaN is NaN; all digits of a float are written.
+    # Compared as text: 1 differs from 1.0, 0.0 from -0.0, and NaN equals NaN. All digits are written.
     elif MISSING in (expected, found) or json.dumps(expected) != json.dumps(found):
         yield Difference(path, expected, found)
 
 
 def machine_changes(stored: Result, found: Result) -> tuple[str, ...]:
-    """Say in words how the machine of the stored result differs from that of the recomputed one."""
+    """Describe how the machine of the stored result differs from that of the recomputed one."""
     return tuple(
         f"{part} {before or 'none'} when stored, {now or 'none'} now"
         for part in PARTS_OF_A_MACHINE

@@ -9,9 +9,9 @@ import leaps
 
 PACKAGE = Path(leaps.__file__).parent
 CHANGED = "+changed"
-"""follows the hash where files of the package differ from the commit"""
+"""suffix of the hash if files of the package differ from the commit"""
 PATIENCE = 10.0
-"""seconds that git has to answer; a network file system may be slow"""
+"""timeout of git in seconds; a network file system may be slow"""
 
 
 @cache

@@ -1,4 +1,4 @@
-"""From a cell to its values: the work of one worker."""
+"""Compute the values of one cell, in one worker."""
 
 import math
 import os
@@ -29,19 +29,19 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Job:
-    """All that a worker has to know."""
+    """All inputs that a worker needs to compute one cell."""
 
     cell: Cell
     compute: Callable[["Job"], Values]
     needed: tuple["Job", ...] = ()
-    """those that were done before, as it needs what they came to"""
+    """finished jobs whose results this one depends on"""
     result: Result | None = None
-    """once it is done"""
+    """set once the job is finished"""
     work: Path = Path("out/experiments")
-    """where trainings live: in a folder that all workers share, an interrupted one is resumed anywhere"""
+    """folder of training checkpoints; if workers share it, any of them can resume an interrupted training"""
     device: str = "cpu"
     user_method: str | None = None
-    """`FILE.py:NAME`, if the cell's method is a user's"""
+    """`FILE.py:NAME` if the cell's method is user-defined"""
 
     @property
     def folder(self) -> Path:
@@ -49,7 +49,7 @@ class Job:
 
     @property
     def values(self) -> Mapping[str, Any]:
-        """What it came to."""
+        """The values of a finished job."""
         assert self.result is not None
         return self.result.values
 
@@ -57,11 +57,11 @@ class Job:
 def do(job: Job) -> Result:
     """Compute a cell."""
     _check_device(job.device)
-    source = commit()  # before hours of training, in which files may change
+    source = commit()  # read first, since source files may change during hours of training
     begin = time.perf_counter()
     if job.user_method is None:
         values = job.compute(job)
-    else:  # what tells its cells from those of another file, or of this one as it was before an edit
+    else:  # the digest distinguishes these cells from those of another file or an earlier version
         digest = digest_of(job.user_method)
         values = {"config": {"method": job.user_method}} | job.compute(job) | {"method_digest": digest}
     seconds = time.perf_counter() - begin
@@ -71,20 +71,20 @@ def do(job: Job) -> Result:
 
 
 def _check_device(device: str) -> None:
-    """Refuse a device that isn't there: stable-baselines3 would take the CPU instead, and not say so."""
+    """Reject an unavailable device: stable-baselines3 would silently use the CPU instead."""
     if device == "cpu":
         return
     import torch
 
     if device != "cuda" or not torch.cuda.is_available():
         raise ValueError(
-            f"no device {device!r} is available on this worker; expected cpu, or cuda where it is"
+            f"device {device!r} is not available on this worker; expected cpu, or cuda on a worker with a GPU"
         )
 
 
 @cache
 def machine(device: str) -> dict[str, Any]:
-    """Where this is, as far as numbers and seconds depend on it."""
+    """Hardware and library versions that results and computing times depend on."""
     import numpy as np
     import torch
 
@@ -104,37 +104,37 @@ def _processor() -> str:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:  # not everywhere
+    except OSError:  # Linux only
         pass
     return platform.processor() or platform.machine()
 
 
 @dataclass(frozen=True)
 class SearchRow:
-    """A row of tables that is a search for programs."""
+    """A table row that is a program search."""
 
     method: str
     limit: str = ""
-    """follows the task's name: how long a rollout may be"""
+    """suffix of the task's name that limits the rollout length"""
     space: str = "leaps"
     """the recipe of the space that is searched"""
     max_length: int = 45
     also: tuple[tuple[int, int], ...] = ()
-    """sizes of worlds at which programs have to hold besides the task's own"""
+    """world sizes on which programs are scored in addition to the task's own size"""
 
     @property
     def in_space(self) -> bool:
-        """Whether it searches a trained space, and so depends on the training."""
+        """Whether it searches a trained space, so that its results depend on the training."""
         return self.method.startswith(("leaps", "random")) and split_name(self.method) is None
 
     @property
     def uses_space(self) -> bool:
-        """Whether it takes programs from a space; CEBS and Ladder take them from that of the package."""
+        """Whether it decodes programs from a space; CEBS and Ladder use the space in the package."""
         return split_name(self.method) is None and self.method not in ("hc", "ladder-space")
 
 
 CALLS = "~220calls"
-"""the paper authors' limit of a rollout"""
+"""rollout limit of the paper's authors: 220 calls"""
 SEARCHES = {
     "leaps-rand-8": SearchRow("random-8"),
     "leaps-rand-64": SearchRow("random-64"),
@@ -145,7 +145,7 @@ SEARCHES = {
     "cebs": SearchRow("cebs"),
     "ladder": SearchRow("ladder"),
 }
-"""by the name of the row"""
+"""searches by row name"""
 CUMULATIVE = ("setting", "restart", "whitened", "best", "stop")
 STEPS = {
     "leaps-220": SEARCHES["leaps-220"],
@@ -157,38 +157,38 @@ STEPS = {
     "leaps+": SEARCHES["leaps+"],
     **{f"leaps+{change}": SearchRow(f"leaps+{change}") for change in CUMULATIVE[1:]},
 }
-"""from leaps to leaps+: one change after another, then each change alone"""
+"""from leaps to leaps+: changes added one after another, then each change alone"""
 LENGTHS = {
     "leaps-45": SearchRow("leaps"),
     "leaps-100": SearchRow("leaps", max_length=100),
     "leaps+-45": SearchRow("leaps+"),
     "leaps+-100": SearchRow("leaps+", max_length=100),
 }
-"""by the tokens of the longest program that may be found"""
+"""searches that differ in the maximum program length, in tokens"""
 AUTHORS = "leaps+ties+negative+redraw"
-"""the published search with the details of its authors' code"""
+"""the published search with three details of its authors' code"""
 DEPENDS = {
     "leaps": SEARCHES["leaps"],
     **{name: SearchRow(name) for name in ("leaps+x2", "leaps+x3", "leaps+ties", "leaps+redraw", AUTHORS)},
     **{f"in-{recipe}": SearchRow("leaps", space=recipe) for recipe in RECIPES if recipe != "leaps"},
 }
-"""what the return of `leaps` depends on: longer distances, details of the authors' code, other spaces"""
+"""variants of `leaps`: longer distances, details of the authors' code, other spaces"""
 SIZES = {"ladder-sizes": SearchRow("ladder", also=((9, 9), (16, 16), (40, 40)))}
 ABLATION = {
     "ladder": SEARCHES["ladder"],
     **{name: SearchRow(name) for name in (f"ladder-{idea}" for idea in IDEAS)},
 }
-"""Ladder, then Ladder without each of its ideas"""
+"""Ladder, then Ladder with one of its ideas removed at a time"""
 SEARCH_ROWS = {**SEARCHES, **STEPS, **LENGTHS, **DEPENDS, **SIZES, **ABLATION}
 SPACES = {"leaps-p": "p", "leaps-p+r": "pr", "leaps-p+l": "pl", "leaps": "leaps"}
-"""rows, and the spaces that were learned with only some of the losses"""
+"""row → recipe of a space, three of them trained with only some of the losses"""
 
 
 def search(job: Job, worlds: int | None = None, task: str | None = None) -> Values:
     """Search for a program on a task.
 
-    worlds: on which programs are scored; the method's own number if None. task: the cell's, and the row's
-    limit of a rollout, if None.
+    worlds: number of worlds on which programs are scored; None for the method's default. task: None for the
+    cell's task with the row's rollout limit.
     """
     from leaps.search.objective import perfect
     from leaps.search.solve import SolveConfig, solve
@@ -213,7 +213,7 @@ def search(job: Job, worlds: int | None = None, task: str | None = None) -> Valu
         also=row.also,
     )
     found = _timed(lambda: solve(config).summary())
-    if trained is not None:  # where it lies says nothing on another machine
+    if trained is not None:  # a path is meaningless on another machine
         found["config"]["space"] = trained.name
         found["space"] = trained.about
     enough = perfect(get(config.task))
@@ -224,12 +224,12 @@ def search(job: Job, worlds: int | None = None, task: str | None = None) -> Valu
 
 
 PER_DECADE = 16
-"""entries of a history that are stored for every factor of ten of its evaluations"""
+"""stored history entries per factor of ten in evaluations"""
 _HISTORY = ("evaluations", "rollouts", "score", "program")
 
 
 def thinned(history: list[Values]) -> list[Values]:
-    """The last entry within each small factor of evaluations: all that a curve on a logarithmic scale shows.
+    """Keep the last entry of each logarithmic bin of evaluations, enough for a curve on a log scale.
 
     >>> other = {"rollouts": 0, "score": 0.0, "program": ""}
     >>> history = [{"evaluations": count, **other} for count in (10, 100, 101, 200)]
@@ -241,27 +241,25 @@ def thinned(history: list[Values]) -> list[Values]:
 
 
 def space_of(job: Job, recipe: str) -> tuple[Trained, int]:
-    """The space that a cell searches, and the seed of its search: each training has SEEDS of them."""
+    """The space of a cell and the seed of its search. Each training of a space has SEEDS searches."""
     training, seed = divmod(job.cell.seed, SEEDS)
     return open_space(recipe, training, job.work, job.device), seed
 
 
 def _timed(search: Callable[[], Values]) -> Values:
-    """What a search found, with the seconds that it kept a core busy: others may share the cores."""
+    """Run a search and add its CPU seconds, since other processes may share the cores."""
     begin = time.process_time()
     found = search()
     return found | {"core_seconds": time.process_time() - begin}
 
 
 def step(job: Job) -> Values:
-    """Search on a task, unless the same search is a row of Table 3."""
+    """Search on a task, or reuse the cell of Table 3 with the same search."""
     return dict(job.needed[0].values) if job.needed else search(job)
 
 
 def as_run(job: Job) -> Values:
-    """Search on a task as the paper's authors ran it, and report what they report: the mean on the search's
-    worlds.
-    """
+    """Search on a task as the paper's authors did, and report the mean return on the search's own worlds."""
     from leaps.karel.tasks import AS_RUN
 
     found = search(job, task=AS_RUN[job.cell.task].name + CALLS)
@@ -274,12 +272,12 @@ def as_run(job: Job) -> Values:
 
 
 def budget_curve(job: Job) -> Values:
-    """The returns of a search's best programs so far, on held-out worlds, after so many evaluations."""
+    """Held-out returns of a search's best program so far, by number of evaluations."""
     from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 
     cell = job.cell
     found = job.needed[0].values if job.needed else {}
-    if "history" not in found:  # cells of HC that were stored before this field
+    if "history" not in found:  # older cells of HC have no history
         found = search(job, worlds=BUDGET_WORLDS)
     history = [*found["history"], {name: found[name] for name in ("evaluations", "rollouts", "program")}]
     history[-1]["score"] = found["search_return"]
@@ -295,7 +293,7 @@ def budget_curve(job: Job) -> Values:
         for entry, mean in zip(history, judged.mean_return, strict=True)
     ]
     kept = [point for i, point in enumerate(curve) if i == 0 or point[2:] != curve[i - 1][2:]]
-    told = (
+    copied = (
         "return",
         "judged",
         "solved",
@@ -307,10 +305,10 @@ def budget_curve(job: Job) -> Values:
         "program",
         "config",
     )
-    return {name: found[name] for name in told} | {
+    return {name: found[name] for name in copied} | {
         "curve": kept,
         **{name: found[name] for name in ("space",) if name in found},
-        # The cells of HC that were stored before this field stop at their first perfect program.
+        # Older cells of HC lack this field, but stop at their first perfect program.
         "evaluations_to_perfect": found.get("evaluations_to_perfect", _end_if_perfect(found)),
     }
 
@@ -321,24 +319,24 @@ def _end_if_perfect(found: Mapping[str, Any]) -> int | None:
 
 
 BUDGET_WORLDS = 16
-"""on which all methods of the budget table score programs, as HC and CEBS do anyway"""
+"""worlds on which all methods of the budget table score programs; the default of HC and CEBS"""
 DIGITS = 4
 
 
 def baseline(job: Job) -> Values:
-    """Train a baseline on a task; an interrupted training goes on."""
+    """Train a baseline on a task, resuming an interrupted training."""
     return _trained(job)[0]
 
 
 def without_penalty(job: Job) -> Values:
-    """Train a policy on StairClimber without its penalty, and judge it with it, at home and at 100x100."""
+    """Train a policy on StairClimber without the penalty; evaluate it with the penalty, also at 100x100."""
     from leaps.baselines.evaluate import evaluate_policy
     from leaps.baselines.policies import load_policy
     from leaps.evaluate import UNSEEN_SEEDS
 
     found = _trained(job)[0]
     episodes = job.cell.option("judged", EPISODES_ELSEWHERE)
-    home, large = (
+    default, large = (
         evaluate_policy(
             load_policy(job.folder, job.device),
             "stair-climber",
@@ -350,8 +348,8 @@ def without_penalty(job: Job) -> Values:
         for size in (None, LARGE)
     )
     return found | {
-        "return": home.mean,
-        "judged": str(home),
+        "return": default.mean,
+        "judged": str(default),
         "return_in_training": found["return"],
         "large_return": large.mean,
         "large_judged": str(large),
@@ -359,14 +357,14 @@ def without_penalty(job: Job) -> Values:
 
 
 def trained_at_size(job: Job) -> Values:
-    """Train a baseline in worlds of the cell's size, and judge it there."""
+    """Train and evaluate a baseline in worlds of the cell's size."""
     cell = job.cell
     episodes = cell.option("episodes", EPISODES_ELSEWHERE)
     return _trained(job, cell.option("size"), episodes)[0] | {"episodes": episodes}
 
 
 def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tuple[Values, Any]:
-    """Train the cell's baseline: its result, and the trainer. By default at the task's own size."""
+    """Train the cell's baseline, by default at the task's own size. Return its result and the trainer."""
     from leaps.baselines.methods import Options, build_trainer, get_baseline
     from leaps.baselines.train import BaselineConfig, Training
 
@@ -388,7 +386,7 @@ def _trained(job: Job, size: str | None = None, judged: int | None = None) -> tu
 
 
 def best_of(job: Job) -> Path:
-    """The folder of the best policy that a cell needs; trained anew if it is on another machine."""
+    """The folder of the best policy that a cell needs. A policy missing on this machine is retrained."""
     from leaps.base.checkpoint import describe
 
     best = max(job.needed, key=_worth)
@@ -397,19 +395,19 @@ def best_of(job: Job) -> Path:
             baseline(best)
             if foreign := _foreign(best):
                 raise ValueError(
-                    f"{best.folder} holds another training than that of the stored {best.cell.name}: "
-                    f"{describe(foreign)}; remove the one or the other"
+                    f"{best.folder} holds a different training than the stored result {best.cell.name}: "
+                    f"{describe(foreign)}; remove one of the two"
                 )
     return best.folder
 
 
 def _worth(job: Job) -> float:
-    """What a policy is chosen by: never by configurations that it is not to have seen."""
+    """The return by which a policy is chosen, without configurations held out from its training."""
     return float(job.values.get("return_on_seen", job.values["return"]))
 
 
 def _foreign(job: Job) -> "Differences":
-    """How the policy in a cell's folder differs from the one that its result is of."""
+    """Differences between the policy in a cell's folder and the policy of its stored result."""
     from leaps.base.checkpoint import differences
     from leaps.baselines.train import POLICY_FILE
 
@@ -423,12 +421,12 @@ def _foreign(job: Job) -> "Differences":
     }
     try:
         return differences(read_about(job.folder / POLICY_FILE), asked)
-    except (FileNotFoundError, ValueError):  # there is none that can be read
+    except (FileNotFoundError, ValueError):  # no readable policy
         return differences({}, asked)
 
 
 def unseen(job: Job) -> Values:
-    """Search or train on a share of a task's configurations, and judge the result on all."""
+    """Search or train on a fraction of a task's configurations, and evaluate the result on all."""
     from leaps.baselines.evaluate import evaluate_policy
     from leaps.baselines.policies import load_policy
     from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
@@ -454,7 +452,7 @@ def unseen(job: Job) -> Values:
 
 
 def reconstruction(job: Job) -> Values:
-    """Look for a program that behaves as a test program: R_mat with the paper's bonus for a valid program."""
+    """Search for a program that behaves like a test program: R_mat plus the paper's bonus for validity."""
     from leaps.embedding.space import Space
     from leaps.karel.dataset import in_worlds, worlds_for
     from leaps.search.random_search import config_for
@@ -498,11 +496,11 @@ def reconstruction(job: Job) -> Values:
 
 
 PLUS_ROWS = "leaps+"
-"""begins the names of Table 1's rows that are searched by leaps+ instead of leaps"""
+"""prefix of the rows of Table 1 that are searched with leaps+ instead of leaps"""
 
 
 def smoothness(job: Job) -> Values:
-    """How alike programs behave that are close in a space."""
+    """Mean behavioural similarity of programs that are close in a space."""
     from leaps.embedding.space import Space
     from leaps.experiments.explore import smoothness as measure
     from leaps.karel.dataset import DataConfig, make_dataset
@@ -513,7 +511,7 @@ def smoothness(job: Job) -> Values:
 
 
 def debugging(job: Job) -> Values:
-    """Judge a program of the study, or make it better with a few edits."""
+    """Evaluate a program of the debugging study, or repair it with a few edits."""
     from leaps.analysis.repair import BUDGET, repair
     from leaps.dsl.text import to_line
     from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
@@ -541,7 +539,7 @@ def debugging(job: Job) -> Values:
 
 
 def elsewhere(job: Job) -> Values:
-    """What was found on a task's own size, or on some, in worlds of another."""
+    """Evaluate a program or policy in worlds of the cell's size, other than the size it was found at."""
     from leaps.baselines.evaluate import evaluate_policy
     from leaps.evaluate import UNSEEN_SEEDS, evaluate
 
@@ -552,29 +550,29 @@ def elsewhere(job: Job) -> Values:
         "seed": UNSEEN_SEEDS + cell.seed,
         "size": read_size(cell.option("size")),
     }
-    said: Values
+    details: Values
     if "program" in found:
         judged = evaluate(found["program"], cell.task, **settings)
-        said = {"return_at_own_size": found["return"], "program": found["program"]}
+        details = {"return_at_own_size": found["return"], "program": found["program"]}
         if cell.method in SIZES:
-            told = ("elsewhere", "solved", "evaluations", "rollouts", "seconds", "core_seconds", "history")
-            said["search"] = {name: found[name] for name in told}
-        said |= {name: found[name] for name in ("space",) if name in found}
+            copied = ("elsewhere", "solved", "evaluations", "rollouts", "seconds", "core_seconds", "history")
+            details["search"] = {name: found[name] for name in copied}
+        details |= {name: found[name] for name in ("space",) if name in found}
     else:
         from leaps.baselines.policies import load_policy
         from leaps.baselines.train import POLICY_FILE
 
         folder = best_of(job)
         judged = evaluate_policy(load_policy(folder, job.device), cell.task, **settings)
-        # Trained on another machine it may be another policy than the one that the stored result is of.
+        # A retrained policy may differ from that of the stored result, so its training is recorded.
         about = read_about(folder / POLICY_FILE)
-        said = {
+        details = {
             "return_at_own_size": about["return"],
             "trained": {name: about[name] for name in ("steps", "seconds", "finished") if name in about},
         }
-    return {"return": float(judged.mean_return[0]), "episodes": settings["episodes"], **said}
+    return {"return": float(judged.mean_return[0]), "episodes": settings["episodes"], **details}
 
 
 LARGE = (100, 100)
 EPISODES_ELSEWHERE = 100
-"""worlds that something is judged on in another size: rollouts are a hundred times as long there"""
+"""evaluation worlds at another size; few, since rollouts are a hundred times as long there"""

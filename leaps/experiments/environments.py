@@ -1,8 +1,7 @@
-"""Programs and PPO in unmodified environments of Gymnasium and MiniGrid.
+"""Programs and PPO in unmodified Gymnasium and MiniGrid environments.
 
-All are judged alike: in the environment itself, with all the steps that it allows, on the same 1,000 seeds,
-which no search and no training draws. A program acts as `ProgramPolicy` does wherever a trained model is
-expected, so one that has come to its end repeats its last action.
+Every policy is evaluated in the environment itself, with its full step limit, on the same 1,000 held-out
+seeds. A program acts through `ProgramPolicy`, so a program that has ended repeats its last action.
 """
 
 import math
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "environments"
 JUDGED = 1000
-"""episodes that a return is the mean over: those with seeds from SEEDS on, where no search draws from"""
+"""evaluation episodes per return, with seeds from SEEDS on, which no search uses"""
 PPO = "ppo"
 ROWS = ("ladder", "hc", PPO)
 SEARCH_SEEDS, PPO_SEEDS = 3, 1
@@ -33,16 +32,16 @@ SEARCH_SEEDS, PPO_SEEDS = 3, 1
 
 @dataclass(frozen=True)
 class Effort:
-    """How long an environment is searched and trained in."""
+    """Search and training settings of an environment."""
 
     budget: int
-    """evaluations of a search"""
+    """evaluations per search"""
     worlds: int
-    """episodes that programs are scored on"""
+    """episodes on which programs are scored"""
     steps: int
-    """of the environment that PPO learns from, as in the zoo"""
+    """environment steps of PPO, as in rl-baselines3-zoo"""
     environments: int = 8
-    """that PPO plays at once"""
+    """environments that PPO runs in parallel"""
     ppo: Mapping[str, Any] = field(default_factory=dict)
     """arguments of stable-baselines3's PPO"""
     normalize: bool = False
@@ -50,7 +49,7 @@ class Effort:
 
 
 def linear(start: float) -> Callable[[float], float]:
-    """A rate that falls to 0 in the course of a training."""
+    """A schedule that falls linearly to 0 during training."""
     return lambda left: left * start
 
 
@@ -64,9 +63,9 @@ MINIGRID_PPO: dict[str, Any] = {
     "learning_rate": 2.5e-4,
     "clip_range": 0.2,
 }
-"""of MiniGrid-DoorKey-5x5, which the zoo has; the others are trained with the same, for longer"""
+"""settings of the zoo for MiniGrid-DoorKey-5x5; other MiniGrid environments use them for more steps"""
 
-# PPO's are those of rl-baselines3-zoo, hyperparams/ppo.yml.
+# PPO settings are from rl-baselines3-zoo, hyperparams/ppo.yml.
 EFFORTS = {
     "CartPole-v1": Effort(
         10_000,
@@ -131,13 +130,13 @@ EFFORTS = {
 
 @dataclass(frozen=True)
 class Goal:
-    """The least mean return, or rate of success, that counts as good."""
+    """The least mean return or success rate that counts as reaching the goal."""
 
     least: float
     of: str = "return"
     """or "success\""""
     on_published_seeds: bool = False
-    """whether it is a goal for the published seeds, and not for the 1,000 seeds of this experiment"""
+    """whether the goal is for the published seeds instead of the 1,000 seeds of this experiment"""
 
     @property
     def text(self) -> str:
@@ -146,7 +145,7 @@ class Goal:
         return f"≥ {self.least:g}".replace("-", "−")
 
     def met(self, values: Sequence[Mapping[str, Any]]) -> str:
-        """The goal, and how many of these results reach it."""
+        """The goal as text, with the number of results that reach it."""
         return f"{self.text}: {sum(one[self.of] >= self.least for one in values)} of {len(values)}"
 
 
@@ -163,22 +162,22 @@ QUICK_PPO: dict[str, Option] = {"judged": 50, "steps": 4096}
 
 
 def entries(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
-    """The cell of one number."""
+    """The single cell of a table entry."""
     return [cell(NAME, method, task, seed, **((QUICK_PPO if method == PPO else QUICK) if quick else {}))]
 
 
 def seeds(method: str) -> int:
-    """How many searches or trainings a row has."""
+    """The number of searches or trainings per row."""
     return PPO_SEEDS if method == PPO else SEARCH_SEEDS
 
 
 def compute(job: "Job") -> "Values":
-    """Search or train, and judge what came of it in the environment."""
+    """Search or train, and evaluate the program or policy in the environment."""
     return trained(job) if job.cell.method == PPO else searched(job)
 
 
 def searched(job: "Job") -> "Values":
-    """Search for a program, and step the environment with it."""
+    """Search for a program, and evaluate it in the environment."""
     from leaps.base import parallel
     from leaps.gym.policy import ProgramPolicy
     from leaps.search.solve import Run, SolveConfig, work
@@ -188,7 +187,7 @@ def searched(job: "Job") -> "Values":
         one.task, one.method, one.seed, one.option("budget", effort.budget), worlds=effort.worlds
     )
     begin = time.process_time()
-    with parallel.alone():  # cells are what is shared among the cores
+    with parallel.alone():  # cells already run in parallel
         run = Run(config, TASKS[one.task])
         found = work(run)
     busy = time.process_time() - begin
@@ -209,7 +208,7 @@ def searched(job: "Job") -> "Values":
 
 
 def trained(job: "Job") -> "Values":
-    """Train PPO, and step the environment with it."""
+    """Train PPO, and evaluate its policy in the environment."""
     one = job.cell
     found = train(one.task, one.seed, one.option("steps", EFFORTS[one.task].steps))
     return judge(TASKS[one.task], found.act, one.option("judged", JUDGED)) | found.values
@@ -217,17 +216,17 @@ def trained(job: "Job") -> "Values":
 
 @dataclass(frozen=True)
 class Trained:
-    """A policy of PPO, which lives as long as the process, and the training's effort."""
+    """A trained policy of PPO, kept in memory only, and the training's effort."""
 
     act: Callable[[Any], Any]
     """observation → action"""
     values: "Values"
     episodes: int
-    """that ended in the training"""
+    """episodes completed in training"""
 
 
 def train(name: str, seed: int, steps: int) -> Trained:
-    """Train PPO in an environment, with the settings of EFFORTS."""
+    """Train PPO in an environment with the settings in EFFORTS."""
     import stable_baselines3
     import torch
     from stable_baselines3.common.monitor import Monitor
@@ -267,7 +266,7 @@ def train(name: str, seed: int, steps: int) -> Trained:
 
 
 def as_trained(task: "GymTask") -> Any:
-    """The environment with observations that a network takes: of MiniGrid, the numbers of the image."""
+    """The environment with observations for a network; for MiniGrid the flattened image."""
     import gymnasium
 
     environment = task.environment()
@@ -279,14 +278,14 @@ def as_trained(task: "GymTask") -> Any:
 
 
 def observed(observation: Any) -> Any:
-    """An observation as a network takes it."""
+    """Convert an observation to a network's input."""
     if not isinstance(observation, dict):
         return observation
     return observation["image"].astype(np.float32).ravel()
 
 
 class Playing:
-    """A program as a function of the observation, for one episode after another."""
+    """A program as a function of observations, reset before each episode."""
 
     def __init__(self, policy: Any) -> None:
         self.policy = policy
@@ -301,7 +300,7 @@ class Playing:
 
 
 def play(task: "GymTask", act: Callable[[Any], Any], seeds: Iterable[int]) -> tuple[list[float], list[bool]]:
-    """Returns and successes of a policy in the environment itself, one episode for each seed."""
+    """Returns and successes of a policy in the environment itself, one episode per seed."""
     environment = task.environment()
     returns, successes = [], []
     for seed in seeds:
@@ -314,16 +313,16 @@ def play(task: "GymTask", act: Callable[[Any], Any], seeds: Iterable[int]) -> tu
             observation, reward, terminated, truncated, info = environment.step(act(observation))
             rewards.append(float(reward))
         returns.append(sum(rewards))
-        worth = returns[-1]
+        value = returns[-1]
         if task.value is not None:
-            worth = task.value(Episode(rewards, observation, info, terminated, truncated))
-        successes.append(worth >= task.best if np.isfinite(task.best) else terminated)
+            value = task.value(Episode(rewards, observation, info, terminated, truncated))
+        successes.append(value >= task.best if np.isfinite(task.best) else terminated)
     environment.close()
     return returns, successes
 
 
 def judge(task: "GymTask", act: Callable[[Any], Any], episodes: int = JUDGED) -> "Values":
-    """Mean return and success of a policy on the seeds that no search and no training draws."""
+    """Mean return and success rate of a policy on the held-out seeds."""
     returns, successes = play(task, act, range(SEEDS, SEEDS + episodes))
     return {
         "return": float(np.mean(returns)),
@@ -334,17 +333,17 @@ def judge(task: "GymTask", act: Callable[[Any], Any], episodes: int = JUDGED) ->
 
 
 def rounded(value: float) -> str:
-    """A return with one decimal, or three if it is between -1 and 1 as in MiniGrid."""
+    """Format a return with one decimal, or three between -1 and 1 as in MiniGrid."""
     return f"{value:.{3 if abs(value) <= 1 else 1}f}".replace("-", "−")
 
 
 def rate(value: float) -> str:
-    """A rate with three decimals, rounded down: 1.000 is no failure at all."""
+    """Format a rate with three decimals, rounded down, so that 1.000 means no failure."""
     return f"{math.floor(value * 1000 + 1e-9) / 1000:.3f}"
 
 
 def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
-    """The mean, with the lowest and the highest value where they differ."""
+    """The mean, with the lowest and highest value if they differ."""
     low, high = text(min(values)), text(max(values))
     return text(mean(values)) + (f" ({low} to {high})" if low != high else "")
 
@@ -365,7 +364,7 @@ def markdown(results: Iterable[Result]) -> str:
         for method in ROWS:
             if not (found := groups.get((task, method))):
                 continue
-            # Only searches count evaluations and episodes.
+            # Only searches store evaluations and episodes.
             evaluations, episodes = (
                 f"{mean(one[name] for one in found):,.0f}" if all(name in one for one in found) else "–"
                 for name in ("evaluations", "rollouts")

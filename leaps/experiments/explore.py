@@ -1,4 +1,4 @@
-"""Look into a program space: walk between programs, map it, measure how smooth it is."""
+"""Analyse a program space: interpolation, two-dimensional maps and smoothness."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def training_programs(space: Space) -> NDArray[np.uint8]:
 def r_mat(
     programs: Compiled, others: Compiled, worlds: Worlds, *, own_worlds: bool = False
 ) -> NDArray[np.float64]:
-    """[programs] how alike each program and its counterpart behave, on average over the worlds."""
+    """[programs] behavioural similarity of each program and its counterpart, mean over the worlds."""
     first, second = (
         run(compiled, worlds, HORIZON, own_worlds=own_worlds, want_actions=True)
         for compiled in (programs, others)
@@ -49,7 +49,7 @@ def r_mat(
 
 
 def line_between(space: Space, start: str, end: str, steps: int) -> NDArray[np.float32]:
-    """[steps + 2, dimensions] points on the line between two programs, the two ends included."""
+    """[steps + 2, dimensions] points on the line between two programs, including both ends."""
     if steps < 1:
         raise ValueError(f"steps must be at least 1, found {steps}")
     first, last = space.encode([start, end])
@@ -58,7 +58,7 @@ def line_between(space: Space, start: str, end: str, steps: int) -> NDArray[np.f
 
 
 def interpolate(space: Space, start: str, end: str, steps: int) -> list[str]:
-    """Decode `steps` points on the line between two programs, and the two ends (the paper's two tables)."""
+    """Decode `steps` points between two programs, and both ends (the paper's interpolation tables)."""
     return [space.text(tokens) for tokens in space.decode(line_between(space, start, end, steps))]
 
 
@@ -67,8 +67,8 @@ _CHUNK = 1000
 
 
 def nearest(latents: NDArray[np.float32], count: int = NEIGHBOURS) -> NDArray[np.int64]:
-    """[n, count] the nearest others of each latent, by Euclidean distance."""
-    # Centred, since torch's fast distances lose digits far from the origin.
+    """[n, count] indices of the nearest neighbours of each latent, by Euclidean distance."""
+    # Centred, since torch's fast distances lose precision far from the origin.
     everything = torch.from_numpy(latents - latents.mean(axis=0))
     parts = []
     for start in range(0, len(latents), _CHUNK):
@@ -80,9 +80,9 @@ def nearest(latents: NDArray[np.float32], count: int = NEIGHBOURS) -> NDArray[np
 
 
 def smoothness(space: Space, data: Dataset, split: str, progress: Callable[[int], object] = int) -> float:
-    """Mean R_mat of each decoded program and those of its ten nearest neighbours (Table 2).
+    """Mean R_mat between each decoded program and its ten nearest neighbours (Table 2).
 
-    They are executed from the same initial states: the program's own ten of the data set.
+    The neighbours run from the program's own ten initial states in the data set.
     """
     numbers = data.split(split)
     points = space.encode(data.tokens[numbers])
@@ -104,77 +104,77 @@ def smoothness(space: Space, data: Dataset, split: str, progress: Callable[[int]
 
 @dataclass(frozen=True)
 class Plane:
-    """The plane in which latents differ most: their first two principal components."""
+    """The plane of the first two principal components of latents."""
 
     centre: NDArray[np.float32]
     axes: NDArray[np.float32]
     """[dimensions, 2]"""
     shares: tuple[float, float]
-    """of the latents' variance, along each axis"""
+    """fraction of the latents' variance along each axis"""
 
     @staticmethod
     def through(latents: NDArray[np.float32]) -> "Plane":
-        """Lay it through latents [n, dimensions]."""
+        """Fit the plane to latents [n, dimensions]."""
         exact = latents.astype(np.float64)
         centre = exact.mean(axis=0)
         variances, directions = np.linalg.eigh(np.cov(exact - centre, rowvar=False))
         axes = directions[:, :-3:-1]  # eigenvalues ascend
-        # An axis may point either way: let its largest component be positive, whatever the machine.
+        # The sign of an axis is arbitrary. A positive largest component makes it equal on all machines.
         axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
         second, first = (float(variance / (variances.sum() or 1.0)) for variance in variances[-2:])
         return Plane(centre.astype(np.float32), axes.astype(np.float32), (first, second))
 
     def place(self, latents: NDArray[np.float32]) -> NDArray[np.float32]:
-        """[n, 2] where latents [n, dimensions] are seen."""
+        """[n, 2] projection of latents [n, dimensions] onto the plane."""
         return np.asarray((latents - self.centre) @ self.axes, np.float32)
 
 
 def dimensions_filled(latents: NDArray[np.float32]) -> float:
-    """How many dimensions latents [n, dimensions] fill: the participation ratio of their variances."""
+    """Effective number of dimensions of latents [n, dimensions]: participation ratio of the variances."""
     covariance = np.cov(latents.astype(np.float64), rowvar=False)
     return float(np.trace(covariance) ** 2 / (covariance**2).sum())
 
 
 DIRECTIONS = 36
-"""in which a cloud is compared with a normal distribution: every 5 degrees"""
+"""directions in which a cloud is compared with a normal distribution, 5 degrees apart"""
 
 
-def distance_from_normal(places: NDArray[np.float32]) -> float:
-    """How far the shape of a cloud [n, 2] is from that of a normal distribution, from 0 to 1.
+def distance_from_normal(points: NDArray[np.float32]) -> float:
+    """Distance of a cloud [n, 2] from a normal distribution with the same covariance, from 0 to 1.
 
-    Mean Kolmogorov-Smirnov distance over directions, after the cloud is scaled to unit covariance. So neither
-    its size nor how long it is along its axes counts, and a twisted cloud is far in some directions.
+    Mean Kolmogorov-Smirnov distance over directions, after scaling the cloud to unit covariance. So size and
+    elongation do not count, and a twisted cloud has a large distance in some directions.
     """
-    centred = places.astype(np.float64) - places.mean(axis=0, dtype=np.float64)
+    centred = points.astype(np.float64) - points.mean(axis=0, dtype=np.float64)
     variances, axes = np.linalg.eigh(np.cov(centred, rowvar=False))
     if variances[0] <= 1e-12 * variances[1]:
         raise ValueError("expected points that span a plane, found points on a line")
     angles = np.linspace(0, np.pi, DIRECTIONS, endpoint=False)
     along = np.sort(centred @ (axes / np.sqrt(variances)) @ [np.cos(angles), np.sin(angles)], axis=0)
     normal = torch.special.ndtr(torch.from_numpy(along)).numpy()
-    below = np.arange(len(along))[:, None] / len(along)  # of the cloud, before and up to each point
+    below = np.arange(len(along))[:, None] / len(along)  # fraction of the cloud before each point
     gaps = np.maximum(np.abs(normal - below), np.abs(below + 1 / len(along) - normal))
     return float(gaps.max(axis=0).mean())
 
 
 DIGITS = 3
-"""of coordinates that are kept: a picture shows no more"""
+"""decimals of stored coordinates, enough for a picture"""
 
 
-def columns_of(places: NDArray[np.float32]) -> dict[str, list[float]]:
-    """Places [n, 2] as plain numbers, the first coordinates apart from the second."""
-    across, up = places.astype(np.float64).round(DIGITS).T.tolist()
+def columns_of(points: NDArray[np.float32]) -> dict[str, list[float]]:
+    """Points [n, 2] as JSON numbers, x and y in separate lists."""
+    across, up = points.astype(np.float64).round(DIGITS).T.tolist()
     return {"x": across, "y": up}
 
 
 def places_of(columns: Mapping[str, Any]) -> NDArray[np.float32]:
-    """[n, 2] what `columns_of` wrote."""
+    """[n, 2] points read from the output of `columns_of`."""
     return np.asarray([columns["x"], columns["y"]], np.float32).T
 
 
 @dataclass(frozen=True)
 class SpaceChart:
-    """A space in two dimensions, by principal components of the training programs' latents."""
+    """A map of a space in two dimensions: principal components of the training programs' latents."""
 
     training: NDArray[np.float32]
     """[n, 2]"""
@@ -185,22 +185,22 @@ class SpaceChart:
     found: dict[str, NDArray[np.float32]]
     """[2] the points that a search found for their behaviour"""
     r_mat: dict[str, float]
-    """how well what was found behaves as the test program"""
+    """R_mat of the test program and the program found for it"""
     apart: dict[str, float]
-    """how far what was found is from the test program in the whole space; 1 is as far as training programs
-    are from their centre, in root mean square"""
+    """distance of the program found from the test program in the whole space; the unit is the root mean
+    square distance of training programs from their centre"""
     shares: tuple[float, float]
-    """of the training programs' variance, along each axis"""
+    """fraction of the training programs' variance along each axis"""
     dimensions: float
-    """how many dimensions the training programs fill (`dimensions_filled`)"""
+    """effective dimensions of the training programs (`dimensions_filled`)"""
     from_normal: float
-    """how far the training programs on the map are from a normal distribution (`distance_from_normal`)"""
+    """distance of the training programs on the map from a normal distribution (`distance_from_normal`)"""
 
     KEPT_TRAINING, KEPT_NORMAL = 1_200, 400
-    """points that a picture needs to show the shape of a cloud"""
+    """stored points per cloud, enough for a picture to show its shape"""
 
     def report(self) -> dict[str, Any]:
-        """What a picture is drawn from, as plain numbers: of the clouds, the first of their points."""
+        """The data of a picture as JSON numbers, with the first points of each cloud only."""
         return {
             "training": columns_of(self.training[: self.KEPT_TRAINING]),
             "normal": columns_of(self.normal[: self.KEPT_NORMAL]),
@@ -219,20 +219,20 @@ class SpaceChart:
         }
 
     @staticmethod
-    def of_report(said: Mapping[str, Any]) -> "SpaceChart":
-        """Read what `report` wrote."""
-        tests = {name: said["tests"][name] for name in TEST_PROGRAMS}
-        first, second = (float(share) for share in said["variance_shares"])
+    def of_report(stored: Mapping[str, Any]) -> "SpaceChart":
+        """Read the output of `report`."""
+        tests = {name: stored["tests"][name] for name in TEST_PROGRAMS}
+        first, second = (float(share) for share in stored["variance_shares"])
         return SpaceChart(
-            places_of(said["training"]),
-            places_of(said["normal"]),
+            places_of(stored["training"]),
+            places_of(stored["normal"]),
             {name: places_of(test["truth"])[0] for name, test in tests.items()},
             {name: places_of(test["found"])[0] for name, test in tests.items()},
             {name: float(test["r_mat"]) for name, test in tests.items()},
             {name: float(test["apart"]) for name, test in tests.items()},
             (first, second),
-            float(said["dimensions"]),
-            float(said["from_normal"]),
+            float(stored["dimensions"]),
+            float(stored["from_normal"]),
         )
 
 
@@ -243,15 +243,15 @@ def chart_of_space(
     iterations: int = 1000,
     progress: Callable[[str], object] = str,
 ) -> SpaceChart:
-    """Lay out the paper's figure "Visualizations of Learned Program Embedding Space".
+    """Compute the paper's figure "Visualizations of Learned Program Embedding Space".
 
-    programs: [n, length] those of the training set.
+    programs: [n, length] programs of the training set.
     """
     latents = space.latent(space.encode(programs))
     plane = Plane.through(latents)
     unit = float(np.sqrt(((latents - plane.centre) ** 2).sum(axis=1).mean()))
 
-    def place(points: NDArray[Any]) -> NDArray[np.float32]:
+    def project(points: NDArray[Any]) -> NDArray[np.float32]:
         return plane.place(space.latent(points))
 
     normal = np.random.default_rng(seed).standard_normal((2000, space.dimensions))
@@ -259,17 +259,17 @@ def chart_of_space(
     for name, program in TEST_PROGRAMS.items():
         progress(name)
         given = space.encode([program])
-        # In raw latents as published, else as leaps+ does.
+        # Raw latents are searched as published, whitened ones as in leaps+.
         setting = PAPER_RECONSTRUCTION[name] if space.raw else PLUS
         execute = in_worlds(worlds_for(program, seed))
         result = reconstruct(space, program, execute, setting, seed, iterations, best_answers=not space.raw)
-        truth[name], found[name] = place(given)[0], place(result.point[None])[0]
+        truth[name], found[name] = project(given)[0], project(result.point[None])[0]
         r_mat[name] = result.r_mat
         apart[name] = float(np.linalg.norm(space.latent(result.point[None]) - space.latent(given))) / unit
     training = plane.place(latents)
     return SpaceChart(
         training,
-        place(normal),
+        project(normal),
         truth,
         found,
         r_mat,
@@ -281,16 +281,16 @@ def chart_of_space(
 
 
 SELECTION = CEMConfig(32, 0.25, 0.1, True, "narrow")
-"""the setting that the paper searched with for a program with a loop and a conditional"""
+"""the paper's search setting for a program with a loop and a conditional"""
 
 
 class SearchJudge:
-    """Judge a space in training: mean R_mat of what the published search finds for validation programs.
+    """Evaluate a space in training: mean R_mat of the published search for validation programs.
 
-    Selecting an epoch by the six reported tasks, or by the paper's four test programs, would tune on what is
-    reported. Seeder and DoorKey are reported, too (the harder tasks). Validation programs are unseen in
-    training and reported nowhere. Those with a loop or conditional ask for control flow as the tasks do; the
-    others are left out. R_mat is graded, so that few programs tell epochs apart.
+    Selecting an epoch by reported tasks or by the paper's four test programs would tune on reported results.
+    That includes Seeder and DoorKey of the harder tasks. Validation programs are unseen in training, and no
+    result is reported for them. Only programs with a loop or conditional are used, since the tasks need
+    control flow, too. R_mat is a graded measure, so a few programs are enough to compare epochs.
     """
 
     def __init__(self, data: Dataset, config: TrainConfig) -> None:

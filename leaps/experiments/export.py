@@ -14,11 +14,11 @@ from leaps.experiments.cell import Cell, Result
 from leaps.experiments.store import SUFFIX, Store
 
 Columns = dict[str, list[Any]]
-"""equally long lists by name; values of a column have one type, or are None where they are missing"""
+"""lists of equal length by name; all values of a column have one type, or None if missing"""
 
 FIRST = ("experiment", "method", "task", "seed", "options", "quick", "return")
 LAST = ("cell_seconds", "commit", "version", "finished", "processor", "gpu", "file")
-"""columns that every table has, before and after those of `values`"""
+"""columns of every table, before and after those from `values`"""
 
 _SOURCE = Path(leaps.__file__).parent.parent
 
@@ -26,8 +26,8 @@ _SOURCE = Path(leaps.__file__).parent.parent
 def results(folder: str | Path | None = None, experiment: str | None = None) -> Columns:
     """Read all stored results as columns. Files that can't be read are left out, with a warning.
 
-    folder: `results` here by default, or else that of the source tree that the package runs from.
-    experiment: the name of one, instead of all.
+    folder: by default `results` in the working directory, or else in the package's source tree. experiment:
+    the name of a single experiment; None for all.
     """
     store = Store(find_results(None if folder is None else Path(folder)), only_read=True)
     found = columns_of(read_results(store, experiment))
@@ -37,7 +37,7 @@ def results(folder: str | Path | None = None, experiment: str | None = None) -> 
 
 
 def find_results(folder: Path | None) -> Path:
-    """Return the folder of results that was asked for, or the default one."""
+    """Return the given folder of results, or the default one."""
     candidates = [folder] if folder is not None else [Path("results")]
     if folder is None and (_SOURCE / "pyproject.toml").exists():  # not an installed copy
         candidates.append(_SOURCE / "results")
@@ -74,9 +74,9 @@ def options_text(cell: Cell) -> str:
 
 
 def columns_of(found: Sequence[Result]) -> Columns:
-    """Arrange results as columns: `values` contribute every name that has a number, a text or a truth value.
+    """Arrange results as columns, including every number, string or boolean in `values`.
 
-    Lists and objects within `values`, such as curves and configurations, are only in the file.
+    Lists and objects in `values`, such as curves and configurations, are left out.
     """
     rows = [_row(result) for result in found]
     own = sorted({name for row in rows for name in row} - {*FIRST, *LAST})
@@ -88,7 +88,7 @@ def _row(result: Result) -> dict[str, Any]:
     scalars = {
         name: value for name, value in result.values.items() if isinstance(value, str | int | float | bool)
     }
-    # A search's own name for its method, and the like, must not replace those of the cell.
+    # Fields of `values`, such as `method`, must not replace those of the cell.
     row = scalars | {
         "experiment": cell.experiment,
         "method": cell.method,
@@ -108,7 +108,7 @@ def _row(result: Result) -> dict[str, Any]:
 
 
 def _of_one_type(column: list[Any]) -> list[Any]:
-    """Give all values of a column the same type: numbers become float, other mixtures text."""
+    """Convert a column to one type: mixed numbers to float, other mixtures to strings."""
     kinds = {type(value) for value in column if value is not None}
     if len(kinds) < 2:
         return column
@@ -122,7 +122,9 @@ def is_quick(cell: Cell) -> bool:
     experiment = EXPERIMENTS.get(cell.experiment)
     if experiment is None or cell.task not in experiment.tasks:
         return False
-    if cell.method not in experiment.methods and not experiment.takes_searches:  # or it may be a user's
+    if (
+        cell.method not in experiment.methods and not experiment.takes_searches
+    ):  # otherwise it may be user-defined
         return False
     quick, full = (experiment.entries(cell.method, cell.task, cell.seed, wanted) for wanted in (True, False))
     return cell in quick and cell not in full
@@ -134,7 +136,7 @@ def rows_of(columns: Columns) -> list[dict[str, Any]]:
 
 
 def as_csv(columns: Columns) -> str:
-    """Write columns as CSV: missing values are empty, truth values `true` and `false`, floats exact."""
+    """Write columns as CSV: missing values are empty, booleans `true` and `false`, floats exact."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -143,5 +145,5 @@ def as_csv(columns: Columns) -> str:
 
 
 def _csv_row(row: Iterable[Any]) -> list[Any]:
-    # polars reads no other spelling of truth values.
+    # polars accepts no other spelling of booleans.
     return [str(value).lower() if isinstance(value, bool) else value for value in row]

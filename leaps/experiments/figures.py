@@ -1,4 +1,4 @@
-"""From a cell of a figure to its values: all that a picture or a table of programs is made of."""
+"""Compute the values of a figure's cell: the data of a picture or of a table of programs."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -20,18 +20,18 @@ TRUTHS = {
         "IF c( noMarkersPresent c) i( putMarker turnLeft move i) w) m)"
     ),
 }
-"""programs that solve the tasks whose searches are shown"""
+"""reference programs that solve the tasks of the figure `cem-trajectory`"""
 STEPS = 8
-"""of a walk between two programs"""
+"""interpolation steps between two programs"""
 FRAMES = 5
-"""of a rollout, with its first and its last"""
+"""states shown per rollout, including the first and the last"""
 LIKENESS_WORLDS = 100
-"""that the behaviour of neighbours on a walk is compared in"""
+"""worlds in which consecutive interpolated programs are compared"""
 DIGITS = 4
 
 
 def latent_map(job: Job) -> Values:
-    """Lay out a space in two dimensions: its raw latents, as the paper does."""
+    """Project the raw latents of a space to two dimensions, as in the paper."""
     from leaps.embedding.space import Space
     from leaps.experiments.explore import chart_of_space
     from leaps.karel.dataset import DataConfig, unique_programs
@@ -61,7 +61,7 @@ def trajectory(job: Job) -> Values:
 
 
 def evolution(job: Job) -> Values:
-    """Judge the best programs of a recorded search on worlds that it never saw."""
+    """Evaluate the best programs of a recorded search on held-out worlds."""
     from leaps.evaluate import UNSEEN, UNSEEN_SEEDS, evaluate
 
     (recorded,) = job.needed
@@ -86,7 +86,7 @@ def evolution(job: Job) -> Values:
 
 
 def interpolation(job: Job) -> Values:
-    """Walk from one program of the paper's to another, through the space."""
+    """Interpolate between two of the paper's programs in the space."""
     from leaps.embedding.space import Space
     from leaps.experiments.explore import interpolate
     from leaps.experiments.paper import INTERPOLATIONS
@@ -104,7 +104,7 @@ def interpolation(job: Job) -> Values:
 
 
 def _likeness(programs: "list[str] | tuple[str, ...]") -> list[float]:
-    """R_mat of each program and the next, in random worlds."""
+    """R_mat of consecutive programs in random worlds."""
     from leaps.experiments.explore import r_mat
     from leaps.karel.world import KAREL, random_worlds
 
@@ -122,8 +122,8 @@ def lengths(job: Job) -> Values:
 
     config = DataConfig(programs=job.cell.option("programs", DataConfig.programs), seed=job.cell.seed)
     bounds = (0, *config.bounds)
-    place = ("train", "validation").index(job.cell.task)
-    tokens = unique_programs(config)[bounds[place] : bounds[place + 1]]
+    split = ("train", "validation").index(job.cell.task)
+    tokens = unique_programs(config)[bounds[split] : bounds[split + 1]]
     found = (tokens != LANGUAGE.pad).sum(axis=1)
     return {
         "programs": len(tokens),
@@ -134,9 +134,9 @@ def lengths(job: Job) -> Values:
 
 
 def rollout(job: Job) -> Values:
-    """Run a stored program or a trained policy in the first world that it was judged on; keep some states.
+    """Run a stored program or a trained policy in its first held-out world, and keep some states.
 
-    The world depends on the task and the seed only, so all methods with the same seed start in the same one.
+    The world depends only on task and seed, so all methods with the same seed start in the same world.
     """
     from leaps.domain import NO_ACTION
     from leaps.evaluate import UNSEEN_SEEDS
@@ -152,7 +152,7 @@ def rollout(job: Job) -> Values:
     taken = padded[padded != NO_ACTION]
     states = frames_of_actions(start, taken, task.hooks)
     values = [round(float(task.value(state, start)), DIGITS) for state in states]
-    # Some programs go on when all is done, until they are cut off: that is not worth a picture.
+    # Some programs keep acting after success until the horizon. Those states are not shown.
     succeeds = values[-1] == max(values) > values[0]
     done = values.index(max(values)) if succeeds else len(values) - 1
     shown = spread(done + 1, FRAMES)
@@ -172,13 +172,13 @@ def rollout(job: Job) -> Values:
     return about | {
         "rollout_return": values[-1],
         "actions": len(taken),
-        "taken": taken.tolist(),  # numbers of LANGUAGE.actions
+        "taken": taken.tolist(),  # indices into LANGUAGE.actions
         "frames": frames,
     }
 
 
 def _act_by_program(job: Job, task: "KarelTask", start: "World") -> "tuple[NDArray[np.uint8], Values]":
-    """The actions of the needed program, padded with NO_ACTION, and what is stored about the program."""
+    """The actions of the needed program, padded with NO_ACTION, and its stored values."""
     from leaps.karel.executor import run
     from leaps.karel.world import KAREL, Worlds
 
@@ -191,9 +191,9 @@ def _act_by_program(job: Job, task: "KarelTask", start: "World") -> "tuple[NDArr
 
 
 def _act_by_policy(job: Job, task: "KarelTask", start: "World") -> "tuple[NDArray[np.uint8], Values]":  # noqa: ARG001
-    """The actions of the needed policy, padded with NO_ACTION, and what is stored about the policy.
+    """The actions of the needed policy, padded with NO_ACTION, and its stored values.
 
-    Trained on another machine it may be another policy than the one that the stored result is of.
+    A policy retrained on this machine may differ from that of the stored result.
     """
     from leaps.baselines.evaluate import evaluate_policy
     from leaps.baselines.policies import load_policy
@@ -211,6 +211,6 @@ def _act_by_policy(job: Job, task: "KarelTask", start: "World") -> "tuple[NDArra
 
 
 def _judgement(values: Mapping[str, Any]) -> Values:
-    """The mean return of a program or a policy, and what it was computed over if that is stored."""
+    """The mean return of a program or policy and, if stored, the worlds that it is a mean over."""
     judged = {"judged": values["judged"]} if "judged" in values else {}
     return {"mean_return": values["return"], **judged}

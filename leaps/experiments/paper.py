@@ -1,4 +1,4 @@
-"""What the paper reports, and later work on the same tasks: the numbers that results here are compared with.
+"""Reported numbers of the paper and of later work on the same tasks, for comparison with results here.
 
 By experiment, row and column; a mean, and its standard deviation over five seeds where one is given.
 """
@@ -181,7 +181,7 @@ REPORTED["short"] = {
     method: {f"{task}~100": number for task, number in REPORTED["tasks"][method].items()}
     for method in ("drl", "drl-fcn", "drl-abs", "leaps")
 }
-"""what Table 3 reports, once more"""
+"""numbers repeated from Table 3"""
 
 UNSEEN_CHANGES = {
     "drl": dict(
@@ -198,15 +198,15 @@ UNSEEN_CHANGES = {
         zip(_UNSEEN, (-15.0, -18.8, -23.8, -15.0, -16.3, -13.0, -8.69, 8.69, -73.9, -97.6), strict=True)
     ),
 }
-"""the percentages in the table of unseen configurations: the change against learning from all of them"""
+"""percent changes in the table of unseen configurations, relative to learning from all of them"""
 STUDY_INCREASES = {"3-edits": 97.1, "5-edits": 125.0}
-"""the average increases in the study of human debugging, in percent"""
+"""mean increases in the human debugging study, in percent"""
 
 
 class ReportedLength(NamedTuple):
     tokens: int
     loops: int
-    """WHILE and REPEAT"""
+    """number of WHILE and REPEAT"""
 
 
 LENGTH_100 = {
@@ -217,7 +217,7 @@ LENGTH_100 = {
     "clean-house": ReportedLength(57, 4),
     "harvester": ReportedLength(78, 0),
 }
-"""the programs of up to 100 tokens that the paper shows, one for each task"""
+"""the paper's programs of up to 100 tokens, one per task"""
 HC_EVALUATIONS = {
     "stair-climber": 295,
     "four-corner": 1_110,
@@ -272,8 +272,7 @@ INTERPOLATIONS = {
         "i( turnLeft i) w) m)",
     ),
 }
-"""what the paper decoded between two programs, from START to END: a pair that is close in its space, and one
-that is far apart"""
+"""the paper's decoded interpolations from START to END, for a close and a distant pair of programs"""
 
 
 class ReportedSearch(NamedTuple):
@@ -285,6 +284,6 @@ TRAJECTORIES = {
     "stair-climber": ReportedSearch(23, converged=True),
     "four-corner": ReportedSearch(1000, converged=False),
 }
-"""the searches whose ways the paper shows"""
+"""the searches whose trajectories the paper shows"""
 MEAN_LENGTH, LONGEST_PROGRAM = 17.9, 44
-"""tokens of the programs in the paper's data"""
+"""mean and maximum length of the paper's programs, in tokens"""

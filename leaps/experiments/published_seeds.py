@@ -1,8 +1,8 @@
 """Programs and PPO on the held-out seeds of a published benchmark, beside the returns published there.
 
-The benchmark is EvoPolicyGym, in which coding agents write policies: published_seeds.json names the source.
-A search's program is that of the experiment `environments`. PPO's policies are not stored, so a cell of PPO
-trains the policy that it judges; the same seed gives the same policy.
+The benchmark is EvoPolicyGym, in which coding agents write policies; published_seeds.json names the source.
+Programs are those of the experiment `environments`. PPO's policies are not stored, so each cell of PPO trains
+its policy before the evaluation; the same seed gives the same policy.
 """
 
 import json
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 
 NAME = "published-seeds"
 NORMAL = 1.96
-"""standard deviations on either side of a normal distribution's mean between which 95 % of it lie"""
+"""half the 95 % interval of a normal distribution, in standard deviations"""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What was published of a benchmark."""
+    """Published data of a benchmark."""
 
     seeds: tuple[int, ...]
     """held-out seeds, the same in all environments"""
     returns: Mapping[str, Mapping[str, float]]
     """mean return by environment and agent"""
     episodes: int
-    """that an agent had for training"""
+    """training episodes per agent"""
 
 
 def read() -> Benchmark:
-    """Read the file beside this module."""
+    """Read published_seeds.json."""
     found = json.loads(Path(__file__).with_suffix(".json").read_text())
     return Benchmark(tuple(found["seeds"]), found["returns"], found["episodes"])
 
@@ -51,7 +51,7 @@ COLUMNS = tuple(task for task in EFFORTS if task in BENCHMARK.returns)
 
 
 def entries(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
-    """The cell of one number."""
+    """The single cell of a table entry."""
     return [
         cell(NAME, method, task, seed, **dict(one.options))
         for one in environments.entries(method, task, seed, quick)
@@ -59,14 +59,14 @@ def entries(method: str, task: str, seed: int, quick: bool) -> list[Cell]:
 
 
 def needs(one: Cell) -> tuple[Cell, ...]:
-    """The search whose program is judged."""
+    """The search whose program is evaluated."""
     if one.method == PPO:
         return ()
     return (cell(environments.NAME, one.method, one.task, one.seed, **dict(one.options)),)
 
 
 def compute(job: "Job") -> "Values":
-    """Judge a search's program, or train PPO and judge it."""
+    """Evaluate a search's program, or train PPO and evaluate its policy."""
     from leaps.gym.policy import ProgramPolicy
 
     one = job.cell
@@ -85,7 +85,7 @@ def compute(job: "Job") -> "Values":
 
 
 def judge(returns: Sequence[float], successes: Sequence[bool]) -> "Values":
-    """Mean return with its 95 % confidence interval, and success."""
+    """Mean return with its 95 % confidence interval, and success rate."""
     middle, half = mean(returns), half_width(returns)
     return {
         "return": middle,
@@ -102,14 +102,14 @@ def half_width(returns: Sequence[float]) -> float:
 
 
 def exact(value: float, half: float | None = None) -> str:
-    """A return with two decimals, or three if it is between -1 and 1, and with half of its interval."""
+    """Format a return with two decimals, or three between -1 and 1, and with half its interval."""
     decimals = 3 if abs(value) <= 1 else 2
     text = f"{value:.{decimals}f}".replace("-", "−")
     return text if half is None else f"{text} ± {half:.{decimals}f}"
 
 
 def markdown(results: Iterable[Result]) -> str:
-    """A table of stored results beside the published returns, the best of each environment first."""
+    """A table of stored results and published returns, sorted by return within each environment."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for result in results:
         if not result.cell.options:

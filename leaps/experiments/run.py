@@ -1,4 +1,4 @@
-"""Run experiments: what is in the store is not computed again, what fails doesn't stop the rest."""
+"""Run experiments: compute cells that are not stored, and continue after failures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,30 +16,30 @@ from leaps.experiments.store import Store
 
 @dataclass
 class RunResults:
-    """What came of a run."""
+    """Results and failures of a run."""
 
     results: dict[Cell, Result] = field(default_factory=dict)
     failures: dict[Cell, str] = field(default_factory=dict)
     computed: int = 0
-    """results that were not there before"""
+    """number of results computed in this run"""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a run tells its caller whenever a cell is done."""
+    """Progress report of a run, sent after each cell."""
 
     cell: Cell
     done: int
     cells: int
-    """of these, with those that others need"""
+    """total number of cells, including those that others depend on"""
     result: Result | None
     failure: str | None
 
 
 def needed_by(cells: Sequence[Cell], known: Callable[[Cell], object] = lambda cell: None) -> list[list[Cell]]:  # noqa: ARG005
-    """These cells and all that they need, in an order in which they can be computed: wave after wave.
+    """Sort cells and their dependencies into waves; each wave depends on earlier waves only.
 
-    known: what a cell came to. One that has a result needs nothing any more.
+    known: the result of a cell, or None. A cell with a result needs no dependencies.
     """
     depth: dict[Cell, int] = {}
 
@@ -60,9 +60,10 @@ def needed_by(cells: Sequence[Cell], known: Callable[[Cell], object] = lambda ce
 def job_of(
     cell: Cell, known: Callable[[Cell], Result | None], work: Path, device: str, files: Mapping[str, str]
 ) -> Job:
-    """Make a cell's job with all stored results that it needs, and those that they needed.
+    """Make a cell's job with the stored results of its dependencies, including indirect ones.
 
-    So a worker that lacks a policy can train it again. files: `FILE.py:NAME` of users' searches, by name.
+    With them a worker without a needed policy can retrain it. files: `FILE.py:NAME` of user-defined searches
+    by name.
     """
     experiment = get_experiment(cell.experiment)
     needed = tuple(
@@ -74,12 +75,12 @@ def job_of(
 
 
 def _check_file(found: Result, store: Store, method: str) -> None:
-    """Refuse a stored cell of a user's search that another file computed, or this one before an edit."""
+    """Reject a stored cell of a user-defined search from another file or an earlier version of this file."""
     stored, file, digest = file_of(found), store.file(found.cell), found.values.get("method_digest")
     folders = f"{store.folder}/*/{found.cell.method}"
     remedy = f"rename your search, remove {folders}, or choose another folder with --results"
     if stored is None or Path(stored).resolve() != Path(method).resolve():
-        raise ValueError(f"{file} is a result of {stored or 'something else'}, not of {method}; {remedy}")
+        raise ValueError(f"{file} is a result of {stored or 'another method'}, not of {method}; {remedy}")
     if digest != digest_of(method):
         raise ValueError(f"{file} is a result of {method} before the file was edited; {remedy}")
 
@@ -93,9 +94,9 @@ def run(
     listener: Callable[[Progress], object] = id,
     files: Mapping[str, str] = MappingProxyType({}),
 ) -> RunResults:
-    """Compute the cells that are not in the store, and those that they need. Returns them all.
+    """Compute cells that are not stored, after their dependencies, and return all results.
 
-    files: `FILE.py:NAME` of the methods that are users' searches, by their names in cells.
+    files: `FILE.py:NAME` of user-defined searches, by their method names in cells.
     """
     outcome, read = RunResults(), dict[Cell, Result]()
 
@@ -106,7 +107,7 @@ def run(
             read[cell] = found
         return read.get(cell)
 
-    def tell(cell: Cell) -> None:
+    def report(cell: Cell) -> None:
         done = len(outcome.results) + len(outcome.failures)
         listener(Progress(cell, done, total, outcome.results.get(cell), outcome.failures.get(cell)))
 
@@ -119,12 +120,12 @@ def run(
         for cell in wave:
             if (found := known(cell)) is not None:
                 outcome.results[cell] = found
-                tell(cell)
+                report(cell)
                 continue
             needs = get_experiment(cell.experiment).needs(cell)
             if broken := [other for other in needs if other in outcome.failures]:
-                outcome.failures[cell] = f"it needs {broken[0].name}, which failed"
-                tell(cell)
+                outcome.failures[cell] = f"depends on {broken[0].name}, which failed"
+                report(cell)
                 continue
             todo.append(job_of(cell, known, work, device, files))
         for number, answer in backend.run(do, todo):
@@ -133,12 +134,12 @@ def run(
                 outcome.failures[cell] = answer.message
             elif answer.version != __version__:
                 outcome.failures[cell] = (
-                    f"its worker has leaps {answer.version}, and this is {__version__}: expected the same "
-                    "version on all workers"
+                    f"the worker has leaps {answer.version}, but this process has {__version__}; expected "
+                    "the same version on all workers"
                 )
             else:
                 store.write(answer)
                 read[cell] = outcome.results[cell] = answer
                 outcome.computed += 1
-            tell(cell)
+            report(cell)
     return outcome

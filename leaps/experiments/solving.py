@@ -16,14 +16,14 @@ def solve_all(
     done: Callable[[Solution], object] = id,
     failed: Callable[[SolveConfig, str], object] = lambda config, why: None,  # noqa: ARG005
 ) -> list[Solution]:
-    """Run searches elsewhere; return what they found, in their order, without those that failed.
+    """Run searches on a backend, and return the solutions of successful ones in the order of the configs.
 
-    `done` and `failed` are called with each as it comes. Interrupted, it returns what is there. A task or a
-    method in a file has to lie at the same path where the work is done.
+    place: the backend. `done` and `failed` are called after each search. An interruption returns the
+    solutions so far. A task or method from a file must have the same path on the workers.
     """
     found: dict[int, Solution] = {}
     try:
-        for number, answer in place.run(_solve, [_anywhere(config) for config in configs]):
+        for number, answer in place.run(_solve, [_with_absolute_paths(config) for config in configs]):
             config = configs[number]
             if isinstance(answer, Failure):
                 failed(config, answer.message)
@@ -37,13 +37,13 @@ def solve_all(
 
 
 def _solve(config: SolveConfig) -> Solution:
-    """Search, where the work is done."""
-    # A task can hold functions that can't be pickled; who asked has it anyway.
+    """Run a search in the worker."""
+    # A task may hold functions that can't be pickled; the caller has the task anyway.
     return replace(solve(config), task=None)  # type: ignore[arg-type]
 
 
-def _anywhere(config: SolveConfig) -> SolveConfig:
-    """A configuration that is the same in another working directory."""
+def _with_absolute_paths(config: SolveConfig) -> SolveConfig:
+    """A copy of a configuration with absolute paths, valid in any working directory."""
     return replace(config, task=_absolute(config.task), method=_absolute(config.method))
 
 

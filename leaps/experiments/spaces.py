@@ -1,4 +1,4 @@
-"""The program spaces that experiments search: the package's own, and those trained for them."""
+"""The program spaces of experiments: those in the package, and others trained on demand."""
 
 import hashlib
 import json
@@ -14,18 +14,19 @@ from leaps.embedding.space import SHIPPED
 from leaps.embedding.train import VARIANTS, WEIGHTS_FILE, TrainConfig
 
 REPEATED = Path(__file__).parents[2] / "spaces"
-"""the second and the third training of each of the package's variants: in a checkout only, as stored results
-need them and nobody else"""
+"""the second and third training of each of the package's variants; only in a checkout, since only stored
+results need them"""
 TRAINED_SPACES = "spaces"
-"""folder of others, within that for trainings"""
+"""folder of spaces trained on demand, within the folder of trainings"""
 SEEDS = 5
 """searches in each trained space: seeds 0 to 4 search in the first, 5 to 9 in the second, and so on"""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A way to train a program space. The first training of `p24` and the like has seed 1, as seed 0 is that
-    of the package's spaces.
+    """Settings for training a program space.
+
+    The first training of `p24` and its variants has seed 1, since the package's spaces use seed 0.
     """
 
     summary: str
@@ -36,7 +37,7 @@ class Recipe:
 
 
 _SHORT: Mapping[str, Any] = {"variant": "p", "epochs": 24}
-"""a training that takes 10 to 15 minutes on a core"""
+"""a training of 10 to 15 minutes on one core"""
 RECIPES = {
     **{
         variant: Recipe(f"the training of the package's {variant}", {"variant": variant})
@@ -44,13 +45,15 @@ RECIPES = {
     },
     "p24": Recipe("losses P, 24 epochs instead of 40", _SHORT),
     "p24-every": Recipe(
-        "all programs, in rollouts cut off after 100 actions",
+        "all programs, with rollouts cut off after 100 actions",
         _SHORT,
         {"keep": "every", "pool": 256, "more": 1024},
     ),
     "p24-complete": Recipe("data whose actions may fail", _SHORT, {"keep": "complete"}),
     "p24-200k": Recipe(
-        "200,000 programs instead of 50,000, as many updates", {**_SHORT, "epochs": 6}, {"programs": 200_000}
+        "200,000 programs instead of 50,000, with the same number of updates",
+        {**_SHORT, "epochs": 6},
+        {"programs": 200_000},
     ),
     "p24-beta-0.01": Recipe("KL weight 0.01 instead of 0.1", {**_SHORT, "beta": 0.01}),
     "p24-beta-1": Recipe("KL weight 1", {**_SHORT, "beta": 1.0}),
@@ -62,7 +65,7 @@ RECIPES = {
     ),
     "p24-initial-torch": Recipe("initial weights by torch's defaults", {**_SHORT, "initial": "torch"}),
     "p24-by-search": Recipe(
-        "the epoch that a search for validation programs likes best",
+        "the epoch with the best search results on validation programs",
         {**_SHORT, "select": "search", "search_every": 6},
     ),
     "p150": Recipe(
@@ -70,7 +73,7 @@ RECIPES = {
         {"variant": "p", "epochs": 150, "schedule": "step"},
     ),
 }
-"""by name; `p24-…` differs from `p24` in what the summary says"""
+"""recipes by name; `p24-…` differs from `p24` as its summary says"""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Trained:
     """A trained space."""
 
     name: str
-    """the recipe's name for the training with seed 0, else with the seed, as in leaps-1"""
+    """the recipe's name, followed by the seed unless it is 0, as in leaps-1"""
     file: Path
 
     @property
@@ -88,16 +91,16 @@ class Trained:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Name, digest, and the judgement of the test split: what cells keep of it."""
+        """Name, digest and test metrics, as stored in cells."""
         judged = {key: round(float(value), 4) for key, value in read_about(self.file)["test"].items()}
         return {"name": self.name, "digest": digest_of_weights(self.file), **judged}
 
 
 def open_space(recipe: str, training: int, work: Path, device: str) -> Trained:
-    """A recipe's space by the number of its training, trained first if it is not there.
+    """Open the space of a recipe's training, and train it first if it is missing.
 
-    The first training of each of the package's variants comes with it, two more with its checkout. A GPU
-    takes minutes for another, a CPU up to hours.
+    The package contains the first training of each variant, a checkout two more. Training another takes
+    minutes on a GPU and up to hours on a CPU.
     """
     seed = training if recipe in VARIANTS else training + 1
     name = f"{recipe}-{seed}" if seed else recipe
@@ -122,7 +125,9 @@ def _train(recipe: Recipe, seed: int, folder: Path, device: str) -> None:
         about = read_about(folder / WEIGHTS_FILE) if (folder / WEIGHTS_FILE).exists() else {}
         asked = json.loads(json.dumps({"training": asdict(config), "data": asdict(data_config)}))
         if about and {name: about.get(name) for name in asked} != asked:
-            raise ValueError(f"{folder} holds a training by another recipe; remove it, or use another --work")
+            raise ValueError(
+                f"{folder} holds a training with different settings; remove it, or use another --work"
+            )
         if "test" not in about:
             data = make_dataset(data_config)
             judge = SearchJudge(data, config) if config.select == "search" else None
@@ -130,7 +135,7 @@ def _train(recipe: Recipe, seed: int, folder: Path, device: str) -> None:
 
 
 def digest_of_weights(file: Path) -> str:
-    """Sum up the weights in a file: equal weights have the same digest, whatever else the file says."""
+    """Digest of the weights in a file, independent of the file's metadata."""
     from safetensors.numpy import load_file
 
     digest = hashlib.sha256()

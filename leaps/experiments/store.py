@@ -1,4 +1,4 @@
-"""Results on disk: one small file per cell, written once and whole."""
+"""Store of results: one small JSON file per cell, written once and atomically."""
 
 import json
 import os
@@ -15,25 +15,25 @@ from leaps.experiments.cell import Cell, Result
 
 SUFFIX = ".json"
 ASIDE = ".damaged"
-"""follows the name of a file that can't be read, once it is moved aside; then a number, if that is taken"""
+"""suffix of an unreadable file that was moved aside, followed by a number if the name is taken"""
 
 
 class Store:
-    """A folder of results: EXPERIMENT/METHOD/TASK-SEED.json"""
+    """A folder of results named EXPERIMENT/METHOD/TASK-SEED.json."""
 
     def __init__(self, folder: Path, only_read: bool = False) -> None:
-        """only_read: leave the folder as it is; files that can't be read stay where they are."""
+        """only_read: don't change the folder; unreadable files are not moved aside."""
         if folder.exists() and not folder.is_dir():
-            raise ValueError(f"{folder} is a file; expected a folder for results, which may be new")
+            raise ValueError(f"{folder} is a file; expected a folder for results, existing or new")
         self.folder, self.only_read = folder, only_read
         self.aside: list[Path] = []
-        """files that could not be read, where they are now"""
+        """current paths of unreadable files"""
 
     def file(self, cell: Cell) -> Path:
         return self.folder / (cell.name + SUFFIX)
 
     def read(self, cell: Cell) -> Result | None:
-        """The result of a cell; None if there is none, or none that can be read."""
+        """Read the result of a cell; None if it is missing or unreadable."""
         file = self.file(cell)
         found = self._read(file) if file.exists() else None
         if found is not None and found.cell != cell:
@@ -42,13 +42,13 @@ class Store:
         return found
 
     def write(self, result: Result) -> None:
-        """Keep a result; what is there already stays."""
+        """Store a result, unless the cell has one already."""
         file = self.file(result.cell)
         if self.read(result.cell) is None:
             write_atomically(file, _text(result.as_json()).encode())
 
     def check_writable(self) -> None:
-        """Say that nothing can be kept here, before hours are spent on what is to be kept."""
+        """Raise OSError if the folder is not writable, before hours are spent on results."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.folder) as file:
@@ -57,18 +57,18 @@ class Store:
             raise OSError(error.errno, error.strerror, str(self.folder)) from None
 
     def all(self, experiment: str) -> Iterator[Result]:
-        """The results of an experiment, in the order of their names; ValueError for a misplaced file."""
+        """Yield the results of an experiment, sorted by name; ValueError for a misplaced file."""
         for file in sorted((self.folder / experiment).rglob(f"*{SUFFIX}")):
             if (found := self._read(file)) is not None:
                 if file != self.file(found.cell):  # a copy would count as another seed
                     raise ValueError(
-                        f"{file} holds the result of {found.cell.name} in another file than "
-                        f"{self.file(found.cell)}; remove it"
+                        f"{file} holds the result of {found.cell.name}, expected in "
+                        f"{self.file(found.cell)}; remove {file.name}"
                     )
                 yield found
 
     def experiments(self) -> list[str]:
-        """The names of the experiments that have a folder here, sorted."""
+        """The names of the experiments with a folder here, sorted."""
         if not self.folder.exists():
             return []
         return sorted(
@@ -78,18 +78,18 @@ class Store:
     def _read(self, file: Path) -> Result | None:
         try:
             found = Result.of_json(json.loads(file.read_bytes()))
-        except (KeyError, TypeError, ValueError):  # half a file, or another one's
+        except (KeyError, TypeError, ValueError):  # a truncated file, or not a result
             self._move_aside(file)
             return None
         if found.version != __version__:
             raise ValueError(
-                f"{file} was made by leaps {found.version}, and this is {__version__}: their numbers must "
-                "not be mixed; use another folder with --results, or remove it"
+                f"{file} was written by leaps {found.version}, but this is {__version__}; results of "
+                "different versions must not be mixed. Use another folder with --results, or remove the file"
             )
         return found
 
     def _move_aside(self, file: Path) -> None:
-        """Out of the way, but not lost: someone may want to know what it was."""
+        """Rename an unreadable file instead of deleting it, so that it can be inspected."""
         if not self.only_read:
             names = (file.name + ASIDE + (f"-{number}" if number else "") for number in count())
             free = next(target for name in names if not (target := file.with_name(name)).exists())
@@ -98,10 +98,10 @@ class Store:
         self.aside.append(file)
 
 
-def _text(said: dict[str, Any]) -> str:
-    """JSON for people: a field a line, and a list of plain values in one."""
-    text = json.dumps(said, indent=2, sort_keys=True) + "\n"
-    # A string has no line break in it, so only lists are met.
+def _text(fields: dict[str, Any]) -> str:
+    """Format JSON for readers: one field per line, and lists of plain values on one line."""
+    text = json.dumps(fields, indent=2, sort_keys=True) + "\n"
+    # JSON strings contain no line breaks, so the pattern matches lists only.
     return re.sub(
         r"\[\n\s*([^\[\]{}]*?)\n\s*\]", lambda found: "[" + re.sub(r",\n\s*", ", ", found[1]) + "]", text
     )

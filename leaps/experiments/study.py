@@ -1,4 +1,4 @@
-"""The paper's study of human debugging: programs that people made better with a few edits."""
+"""The paper's study of human debugging: programs that people improved with a few edits."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from leaps.karel.world import LANGUAGE
 
 ORIGINAL = "original"
 EDITS = {"3-edits": 3, "5-edits": 5}
-"""rows of the study's table, and the edits that were allowed"""
+"""rows of the study's table, and the number of edits allowed"""
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Studied:
     task: str
     program: Program
     note: str = ""
-    """what is to be known when its return is compared with the reported one"""
+    """note for comparing its return with the reported one"""
 
     @property
     def reported(self) -> dict[int, float]:
-        """The mean return that people reached with so many edits."""
+        """The mean return that people reached, by number of edits."""
         table = REPORTED["debugging"]
         return {edits: table[row][self.task].mean for row, edits in {ORIGINAL: 0, **EDITS}.items()}
 
@@ -35,9 +35,9 @@ STUDY = {
     "top-off": Studied(
         "top-off",
         parse(f"DEF run m( {_ROUND * 4}m)", LANGUAGE),
-        "The worlds of the authors' code differ from the text: their last cell always has a marker "
-        "(`top-off-as-run`). There this program earns 0.84 (reported: 0.86). Here it leaves the row when it "
-        "finds no fourth marker.",
+        "The worlds in the authors' code differ from the paper's text: their last cell always has a marker "
+        "(`top-off-as-run`). In those worlds this program has a return of 0.84 (reported: 0.86). Here it "
+        "leaves the row when it finds no fourth marker.",
     ),
     "four-corner": Studied(
         "four-corner",
@@ -55,4 +55,4 @@ STUDY = {
         ),
     ),
 }
-"""by task; appendix "Human Debugging", the programs as printed"""
+"""programs by task, as printed in appendix "Human Debugging" of the paper"""

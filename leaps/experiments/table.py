@@ -1,4 +1,4 @@
-"""Results as a table: rows, columns, and in each entry a number per seed."""
+"""Results as a table: rows, columns, and entries with one return per seed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from leaps.experiments.cell import Result
 
 @dataclass(frozen=True)
 class Entry:
-    """A method on a task, over its seeds."""
+    """The results of a method on a task, one per seed."""
 
     results: tuple[Result, ...]
 
@@ -32,23 +32,23 @@ class Entry:
 
 
 Rows = dict[str, dict[str, Entry]]
-"""by method and task; what has no result is not there"""
+"""entries by method and task; those without results are absent"""
 
 
 def tabulate(experiment: Experiment, results: Iterable[Result]) -> Rows:
     """Sort an experiment's results into its table.
 
-    A method that was tried in several ways (a transfer, from several tasks) has the entry of the best way; of
-    those only that have the most seeds, or the luck of a single one would stand for all.
+    If a method has several variants (a transfer from several source tasks), the entry is that of the best
+    variant. Only variants with the most seeds count, since a single seed may be lucky.
     """
-    ways: dict[tuple[str, str], dict[str, list[Result]]] = {}
+    variants: dict[tuple[str, str], dict[str, list[Result]]] = {}
     for result in sorted(results, key=lambda result: result.cell):
         cell = result.cell
-        ways.setdefault((cell.method, cell.task), {}).setdefault(cell.column, []).append(result)
+        variants.setdefault((cell.method, cell.task), {}).setdefault(cell.column, []).append(result)
     rows: Rows = {}
     for method in experiment.methods:
         for task in experiment.tasks:
-            entries = [Entry(tuple(found)) for found in ways.get((method, task), {}).values()]
+            entries = [Entry(tuple(found)) for found in variants.get((method, task), {}).values()]
             if entries:
                 rows.setdefault(method, {})[task] = max(
                     entries, key=lambda entry: (len(entry.results), entry.mean)

@@ -1,4 +1,4 @@
-"""The way of the cross entropy method through the space: the paper's figures and table of a search.
+"""Record the path of the cross entropy method through the space, for the paper's figures and table.
 
 (Appendix "Cross Entropy Method Trajectory Visualization" and "Program Evolution".)
 """
@@ -14,7 +14,7 @@ from leaps.dsl.sample import sample_programs
 from leaps.dsl.syntax import tokens_of
 from leaps.dsl.text import parse
 from leaps.embedding.space import Space
-from leaps.experiments.explore import Plane as Plane  # those who place a search import it from here, too
+from leaps.experiments.explore import Plane as Plane  # re-exported
 from leaps.experiments.explore import columns_of, places_of
 from leaps.experiments.paper import LONGEST_PROGRAM
 from leaps.karel.world import LANGUAGE, PROGRAMS
@@ -24,56 +24,56 @@ from leaps.search.solve import Round, Run, SolveConfig
 from leaps.tasks import get
 
 CLOUD = 3000
-"""random programs that the plane is laid through, none longer than those of the paper's data"""
+"""random programs to which the plane is fitted, at most as long as those in the paper's data"""
 SNAPSHOTS = 6
-"""iterations whose populations are in one picture"""
+"""populations shown in one picture"""
 KEPT_CLOUD = 600
-"""random programs that a picture needs to show the shape of the space"""
+"""stored random programs, enough for a picture to show the shape of the space"""
 ROWS = 24
-"""of a search's evolution, if it is told in full"""
+"""most rows in a full table of a search's evolution"""
 DIGITS = 4
-"""of returns, and of coordinates in a report"""
+"""decimals of returns, and of coordinates in a report"""
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """One population, and where the search went from there."""
+    """One population and the centre of the next one."""
 
     number: int
     """from 1"""
     population: NDArray[np.float32] = field(repr=False)
-    """[n, 2] in the plane"""
+    """[n, 2] points in the plane"""
     centre: NDArray[np.float32] = field(repr=False)
-    """[2] around which the next population is drawn"""
+    """[2] point around which the next population is drawn"""
     mean: float
-    """return of the population"""
+    """mean return of the population"""
     best: float
-    """return of the best of it"""
+    """best return of the population"""
     centre_return: float
-    """of the program that the next centre stands for"""
+    """return of the program that the next centre decodes to"""
     program: str
-    """the best of the population"""
+    """best program of the population"""
     centre_program: str
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """A search from its first population to its last, as seen in the plane. Returns are on its own worlds."""
+    """A recorded search, projected onto a plane. Returns are on the search's own worlds."""
 
     config: SolveConfig
     iterations: list[Iteration] = field(repr=False)
     converged: bool
-    """whether the search ended because its populations had perfect programs; else its budget was used up"""
+    """whether the search ended with perfect programs in its populations, not because its budget ran out"""
     plane: Plane = field(repr=False)
     cloud: NDArray[np.float32] = field(repr=False)
-    """[n, 2] random programs, to show the shape of the space"""
+    """[n, 2] random programs, which show the shape of the space"""
     truth: NDArray[np.float32] | None
-    """[2] where a program is that solves the task, if one was given"""
+    """[2] point of a program that solves the task, if one was given"""
     truth_program: str | None
     truth_return: float | None
 
     def report(self) -> dict[str, Any]:
-        """All of it, as plain numbers and texts."""
+        """All fields as JSON numbers and strings."""
         return {
             "config": self.config.plain(),
             "converged": self.converged,
@@ -102,7 +102,7 @@ class Trajectory:
         }
 
     def summary(self) -> dict[str, Any]:
-        """What its picture and its table are made of, as plain numbers and texts: a tenth of a report."""
+        """The data of its picture and table as JSON values, a tenth of the size of `report`."""
         iterations = self.iterations
         return {
             "config": self.config.plain(),
@@ -131,19 +131,24 @@ class Trajectory:
         }
 
     @staticmethod
-    def of_summary(said: Mapping[str, Any]) -> "Trajectory":
-        """Read what `summary` wrote; populations and programs that are not in it are empty."""
-        truth, nobody = said["truth"], np.zeros((0, 2), np.float32)
-        populations = {int(number): places_of(said["populations"][number]) for number in said["populations"]}
-        programs = {int(number): str(said["programs"][number]) for number in said["programs"]}
+    def of_summary(stored: Mapping[str, Any]) -> "Trajectory":
+        """Read the output of `summary`; populations and programs missing there are empty."""
+        truth, empty = stored["truth"], np.zeros((0, 2), np.float32)
+        populations = {
+            int(number): places_of(stored["populations"][number]) for number in stored["populations"]
+        }
+        programs = {int(number): str(stored["programs"][number]) for number in stored["programs"]}
         returns = zip(
-            said["mean_returns"], said["best_returns"], said["centre_returns"], places_of(said["centres"]),
+            stored["mean_returns"],
+            stored["best_returns"],
+            stored["centre_returns"],
+            places_of(stored["centres"]),
             strict=True,
-        )  # fmt: skip
+        )
         iterations = [
             Iteration(
                 number,
-                populations.get(number, nobody),
+                populations.get(number, empty),
                 centre,
                 float(mean),
                 float(best),
@@ -153,25 +158,25 @@ class Trajectory:
             )
             for number, (mean, best, centre_return, centre) in enumerate(returns, 1)
         ]
-        first, second = (float(share) for share in said["variance_shares"])
+        first, second = (float(share) for share in stored["variance_shares"])
         return Trajectory(
-            SolveConfig(**said["config"]),
+            SolveConfig(**stored["config"]),
             iterations,
-            bool(said["converged"]),
+            bool(stored["converged"]),
             Plane(np.zeros(0, np.float32), np.zeros((0, 2), np.float32), (first, second)),
-            places_of(said["cloud"]),
+            places_of(stored["cloud"]),
             None if truth is None else places_of(truth["place"])[0],
             None if truth is None else str(truth["program"]),
             None if truth is None else float(truth["return"]),
         )
 
 
-def _plain(places: NDArray[np.float32]) -> Any:
-    return places.astype(np.float64).round(DIGITS).tolist()
+def _plain(points: NDArray[np.float32]) -> Any:
+    return points.astype(np.float64).round(DIGITS).tolist()
 
 
 def search_space(config: SolveConfig) -> Space:
-    """The space that a search by LEAPS is in: raw latents, as published, or whitened."""
+    """The space that a LEAPS search works in: raw latents as published, or whitened ones."""
     changes = parse_changes(config.method)
     domain = get(config.task).domain
     space = config.space or domain.space
@@ -188,51 +193,51 @@ def record(
     programs: int = CLOUD,
     listener: Callable[[Round], object] = id,
 ) -> Trajectory:
-    """Run a search by the cross entropy method to its end, and keep its way.
+    """Run a search by the cross entropy method to its end, and record its path.
 
-    The space is the one that the configuration names. truth: a program that solves the task. programs: so
-    many random ones show the shape of the space; the plane is laid through them.
+    space: the one that the configuration names. truth: a program that solves the task. programs: number of
+    random programs to which the plane is fitted, and which show the shape of the space.
     """
     if programs < 3:
-        raise ValueError(f"a plane needs at least 3 programs, found {programs}")
+        raise ValueError(f"programs must be at least 3 to fit a plane, found {programs}")
     tokens = None if truth is None else LANGUAGE.encode(tokens_of(parse(truth, LANGUAGE)))[None]
     run = Run(config)
     config, search = run.config, run.search
     if not isinstance(search, Leaps):
         raise ValueError(f"only leaps and leaps+ have a trajectory in the space, found {config.method!r}")
     if (search.space.file, search.space.raw) != (space.file, space.raw):
-        raise ValueError(f"the search is in the space {search.space.file}, found {space.file}")
+        raise ValueError(f"expected the space of the search, {search.space.file}, found {space.file}")
     drawn = sample_programs(LANGUAGE, PROGRAMS, programs, config.seed, min(LONGEST_PROGRAM, space.longest))
-    points = space.encode(np.unique(drawn, axis=0))  # as in a data set: each program once
+    points = space.encode(np.unique(drawn, axis=0))  # each program once, as in a data set
     plane = Plane.through(space.latent(points))
 
-    def place(points: NDArray[Any]) -> NDArray[np.float32]:
+    def project(points: NDArray[Any]) -> NDArray[np.float32]:
         return plane.place(space.latent(points))
 
-    # Another, as its rollouts are not to be counted among the search's.
+    # A separate objective, so that its rollouts do not count as the search's.
     objective = Objective(run.task, run.objective.worlds, run.objective.elsewhere)
     populations, centres, scores, best = [], [], [], []
     while not run.finished:
         is_centre = search.centre_is_next
         step = run.step()
         listener(step)
-        if is_centre:  # scored below, for searches that do not ask about it, too
+        if is_centre:  # all centres are scored below, since not every search evaluates its centre
             continue
-        # A budget may end within a population; the search then stays where it is.
+        # A budget may end within a population; the centre then does not move.
         populations.append(search.points[: len(step.scores)])
         centres.append(search.cem.centre)
         scores.append(step.scores)
         best.append(space.text(step.asked[int(step.scores.argmax())]))
     ends = np.cumsum([len(population) for population in populations])[:-1]
-    placed = np.split(place(np.concatenate(populations)), ends)
-    places = place(np.stack(centres))
+    projected = np.split(project(np.concatenate(populations)), ends)
+    centre_points = project(np.stack(centres))
     decoded = space.decode(np.stack(centres), config.max_length)
     centre_returns = objective.returns(decoded).mean(axis=1)
     iterations = [
         Iteration(
             number=i + 1,
-            population=placed[i],
-            centre=places[i],
+            population=projected[i],
+            centre=centre_points[i],
             mean=float(scores[i].mean()),
             best=float(scores[i].max()),
             centre_return=float(centre_returns[i]),
@@ -246,32 +251,32 @@ def record(
         iterations,
         run.converged,
         plane,
-        place(points),
-        None if tokens is None else place(space.encode(tokens))[0],
+        project(points),
+        None if tokens is None else project(space.encode(tokens))[0],
         None if tokens is None else space.text(tokens[0]),
         None if tokens is None else float(objective.returns(tokens).mean()),
     )
 
 
 def evolution(trajectory: Trajectory, rows: int = 8) -> list[Iteration]:
-    """The iterations that tell how programs evolved: the first, those with a new best return, and the last.
+    """The first iteration, those with a new best return, and the last.
 
-    If there are more than `rows`, some of those between are left out, as evenly as possible.
+    If there are more than `rows`, some of those in between are left out, as evenly as possible.
     """
     if rows < 2:
         raise ValueError(f"rows must be at least 2, found {rows}")
     iterations = trajectory.iterations
     best_before = np.maximum.accumulate([-np.inf] + [iteration.best for iteration in iterations[:-1]])
-    rose = [
+    improved = [
         iteration
         for iteration, before in zip(iterations, best_before, strict=True)
         if iteration.best > before
     ]
-    last = [] if rose[-1] is iterations[-1] else [iterations[-1]]
+    last = [] if improved[-1] is iterations[-1] else [iterations[-1]]
     room = rows - len(last)
-    if len(rose) > room:
-        rose = [rose[i] for i in spread(len(rose), room)]
-    return rose + last
+    if len(improved) > room:
+        improved = [improved[i] for i in spread(len(improved), room)]
+    return improved + last
 
 
 def evolution_table(trajectory: Trajectory, rows: int = 8) -> str:
@@ -290,5 +295,5 @@ def evolution_table(trajectory: Trajectory, rows: int = 8) -> str:
 
 
 def spread(count: int, most: int) -> list[int]:
-    """At most so many of the numbers from 0 to count − 1, evenly, with the first and the last."""
+    """Up to `most` evenly spaced numbers from 0 to count − 1, including both ends."""
     return sorted({round(i) for i in np.linspace(0, count - 1, min(count, most)).tolist()})

@@ -141,7 +141,7 @@ def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> 
         (["tasks", "--seeds", "0"], "seeds must be at least 1, found 0"),
         (
             ["interpolation", "--seeds", "3"],
-            "nothing in interpolation is drawn, and every seed says the same",
+            "interpolation does not depend on the seed; expected seeds=1",
         ),
         (["tasks", "--backend", "slurm"], "slurm"),
         (["tasks", "--backend", "dask"], "address"),
@@ -287,10 +287,10 @@ def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path)
         ("class Mine: ...", "tasks", "mine.py", "expected the name of a method after the file"),
         ("class Mine: ...", "tasks", "none.py:Mine", "there is no file 'none.py' to take the method"),
         ("class Mine: ...", "tasks", "Mine", "unknown method 'Mine'; expected one of drl, "),
-        ("class _Mine: ...", "tasks", "mine.py:_Mine", "expected a NAME that begins with a letter and has"),
+        ("class _Mine: ...", "tasks", "mine.py:_Mine", "expected a NAME of ASCII letters, digits and _"),
         ("class hc: ...", "tasks", "mine.py:hc", "mine.py:hc: hc is the name of a built-in row; rename"),
-        ("class Mine: ...", "tasks", "mine.py:Mine,./mine.py:Mine", "would be rows of the same name"),
-        ("class Mine: ...", "steps", "mine.py:Mine", "steps has no rows for searches of your own"),
+        ("class Mine: ...", "tasks", "mine.py:Mine,./mine.py:Mine", "have the same row name 'Mine'"),
+        ("class Mine: ...", "steps", "mine.py:Mine", "steps takes no user-defined searches"),
         ("\nclass Mine(: ...", "tasks", "mine.py:Mine", "mine.py, line 2: SyntaxError: "),
     ],
 )  # fmt: skip

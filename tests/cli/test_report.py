@@ -143,7 +143,7 @@ def test_a_search_that_lacks_a_field_is_named(leaps: Leaps, store: Store) -> Non
 def test_results_of_another_version_are_refused(leaps: Leaps, store: Store, tmp_path: Path) -> None:
     file = store.file(cell("tasks", "hc", "maze", 1))
     file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "0.0.1"}))
-    assert_refused(leaps("report"), "was made by leaps 0.0.1, and this is")
+    assert_refused(leaps("report"), "was written by leaps 0.0.1, but this is")
     assert files(tmp_path) == {}
 
 
@@ -167,7 +167,7 @@ def test_a_report_of_quick_results_goes_nowhere_by_default(
     assert leaps("report", "--quick", "--out", "trial").code == 0
     text = (tmp_path / "trial" / "reproduction.md").read_text()
     assert "0.12 · 1" in text
-    assert "miniatures" in text
+    assert "quick runs" in text
 
 
 def test_figures_are_drawn_beside_the_tables(leaps: Leaps, store: Store, tmp_path: Path) -> None:

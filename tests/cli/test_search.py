@@ -225,7 +225,7 @@ MISUSES = [
     (["maze", "--seeds", "0"], "--seeds"),
     (["maze", "--backend", "slurm"], "unknown backend 'slurm'; expected local, dask or ray"),
     (["maze", "--backend", "dask"], "dask needs the address of a cluster"),
-    (["maze", "--address", "tcp://127.0.0.1:1"], "local processes have no address"),
+    (["maze", "--address", "tcp://127.0.0.1:1"], "the local backend takes no address"),
     ([], "TASK"),
 ]
 

@@ -131,7 +131,7 @@ def test_no_items_no_answers(backend: Backend, tmp_path: Path) -> None:
     assert answers(backend, working_in(tmp_path), []) == {}
 
 
-def test_work_that_raises_is_a_failure_and_the_rest_goes_on(backend: Backend, tmp_path: Path) -> None:
+def test_raising_item_is_a_failure_and_others_continue(backend: Backend, tmp_path: Path) -> None:
     found = answers(backend, working_in(tmp_path), [1, 2, "raise", 3, 4])
     failure = found.pop("raise")
     assert isinstance(failure, Failure)
@@ -140,7 +140,7 @@ def test_work_that_raises_is_a_failure_and_the_rest_goes_on(backend: Backend, tm
     assert found == {1: 1, 2: 4, 3: 9, 4: 16}
 
 
-def test_an_item_whose_worker_is_killed_is_answered_in_the_end(backend: Backend, tmp_path: Path) -> None:
+def test_item_of_a_killed_worker_is_retried(backend: Backend, tmp_path: Path) -> None:
     items = [*range(6), "die once", *range(6, 12)]
     expected = {n: n * n for n in range(12)} | {"die once": "DIE ONCE"}
     assert answers(backend, working_in(tmp_path), items) == expected
@@ -151,7 +151,7 @@ def test_an_item_that_always_kills_its_worker_is_a_failure(backend: Backend, tmp
     found = answers(backend, working_in(tmp_path), [0, 1, "die", *range(2, 12)])
     failure = found.pop("die")
     assert isinstance(failure, Failure)
-    assert re.match(r"its worker (process )?died \d times", failure.message)
+    assert re.match(r"the worker (process )?died \d times", failure.message)
     assert found == {n: n * n for n in range(12)}
     times = len((tmp_path / "die began").read_text())
     assert times == (4 if backend.name == "dask" else 3)  # twice, and twice alone
@@ -183,14 +183,14 @@ def test_a_cluster_is_not_flooded(cluster: str, tmp_path: Path, request: pytest.
     assert max(ahead) == 2 * backends.PER_WORKER
 
 
-def test_a_run_that_is_broken_off_leaves_nothing_at_ray(ray: Backend, tmp_path: Path) -> None:
+def test_interrupted_run_leaves_nothing_on_ray(ray: Backend, tmp_path: Path) -> None:
     run = ray.run(lambda item: time.sleep(600 * item), [0, 1, 1, 1])
     assert next(run) == (0, None)
     del run
     assert answers(ray, working_in(tmp_path), range(3)) == {0: 0, 1: 1, 2: 4}
 
 
-def test_a_run_that_is_broken_off_leaves_nothing_at_dask(dask: Dask, tmp_path: Path) -> None:
+def test_interrupted_run_leaves_nothing_on_dask(dask: Dask, tmp_path: Path) -> None:
     def wait(item: int) -> None:  # for the end of the test, since threads can't be interrupted
         while item and not (tmp_path / "end").exists():
             time.sleep(0.01)
@@ -204,7 +204,7 @@ def test_a_run_that_is_broken_off_leaves_nothing_at_dask(dask: Dask, tmp_path: P
     (tmp_path / "end").touch()
 
 
-def test_an_answer_counts_though_its_worker_has_died_since(dask: Dask, tmp_path: Path) -> None:
+def test_answer_of_a_worker_that_died_later_counts(dask: Dask, tmp_path: Path) -> None:
     def work(item: int) -> int:
         (tmp_path / str(item)).write_text(str(os.getpid()))
         return item
@@ -220,7 +220,7 @@ def test_an_answer_counts_though_its_worker_has_died_since(dask: Dask, tmp_path:
     assert sorted(found) == [(item, item) for item in range(4)]
 
 
-def test_a_scheduler_that_goes_away_is_told(dask_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lost_scheduler_raises(dask_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backends, "PATIENCE", 10.0)  # it is waited for, half as long
     backend = connect("dask", dask_cluster.scheduler_address)
     run = backend.run(lambda item: time.sleep(0.1 * item), range(100))
@@ -245,11 +245,11 @@ def alive(process: int) -> bool:
         return False
 
 
-def test_a_death_repeats_nothing_that_others_do(local: Backend, tmp_path: Path) -> None:
+def test_worker_death_repeats_no_other_items(local: Backend, tmp_path: Path) -> None:
     found = answers(local, working_in(tmp_path), [*range(20), "die", *range(20, 40)])
     assert [n for n in range(40) if (tmp_path / f"{n} began").read_text() != "."] == []
     assert found["die"] == Failure(
-        "its worker process died 3 times, with exit codes SIGKILL(-9), SIGKILL(-9), SIGKILL(-9)"
+        "the worker process died 3 times, with exit codes SIGKILL(-9), SIGKILL(-9), SIGKILL(-9)"
     )
 
 
@@ -265,14 +265,14 @@ def test_answers_come_as_they_are_found(local: Backend, tmp_path: Path) -> None:
     assert list(run) == [(0, "slow")]
 
 
-def test_workers_go_on_while_the_caller_is_busy(local: Backend, tmp_path: Path) -> None:
+def test_workers_continue_while_the_caller_is_busy(local: Backend, tmp_path: Path) -> None:
     run = local.run(working_in(tmp_path), range(8))
     next(run)
     within_seconds(lambda: (tmp_path / "7 began").exists())
     assert len(list(run)) == 7
 
 
-def test_what_cannot_be_pickled_is_a_failure(local: Backend) -> None:
+def test_unpicklable_item_is_a_failure(local: Backend) -> None:
     items = ["plain", "answer", threading.Lock()]
     found = dict(local.run(lambda item: threading.Lock() if item == "answer" else item, items))
     assert found.pop(0) == "plain"
@@ -291,7 +291,7 @@ def test_local_workers_have_one_thread_for_libraries(local: Backend) -> None:
     assert list(local.run(work, [0])) == [(0, (1, 1))]
 
 
-def test_a_local_run_that_is_broken_off_ends_its_workers(local: Backend) -> None:
+def test_interrupted_local_run_ends_its_workers(local: Backend) -> None:
     run = local.run(lambda item: os.getpid() if item == 0 else time.sleep(600), [0, 1, 2])
     _, process = next(run)
     del run
@@ -343,8 +343,8 @@ def test_control_c_ends_the_workers_and_reaches_the_caller(caller: "subprocess.P
     assert caller.stdout is not None
     workers = {int(caller.stdout.readline()) for _ in range(2)}
     os.killpg(caller.pid, signal.SIGINT)
-    told, complaints = caller.communicate(timeout=PATIENT)
-    assert (told, complaints, caller.returncode) == ("interrupted\n", "", 0)
+    output, complaints = caller.communicate(timeout=PATIENT)
+    assert (output, complaints, caller.returncode) == ("interrupted\n", "", 0)
     assert not any(alive(worker) for worker in workers)
 
 
@@ -377,7 +377,7 @@ def silent_port() -> Iterator[int]:
     [("dask", "tcp://{}"), ("ray", "{}"), ("ray", "ray://{}")],
     ids=["dask", "ray", "client"],
 )
-def test_an_address_where_nobody_is_is_told(name: str, form: str, closed_port: int) -> None:
+def test_unreachable_address_raises(name: str, form: str, closed_port: int) -> None:
     address = form.format(f"127.0.0.1:{closed_port}")
     began = time.monotonic()
     with pytest.raises(ValueError, match=f"no {name} cluster answers at '{address}'; expected .*host:port"):
@@ -408,7 +408,7 @@ except ValueError as error:
     [("dask", "tcp://{}"), ("ray", "{}"), ("ray", "ray://{}")],
     ids=["dask", "ray", "client"],
 )
-def test_an_address_where_somebody_else_is_is_told(name: str, form: str, silent_port: int) -> None:
+def test_silent_server_raises(name: str, form: str, silent_port: int) -> None:
     address = form.format(f"127.0.0.1:{silent_port}")
     done = connecting(name, address, patience=1.0)
     assert done.stdout.startswith(f"no {name} cluster answers at '{address}'; expected ")
@@ -417,7 +417,7 @@ def test_an_address_where_somebody_else_is_is_told(name: str, form: str, silent_
 
 @pytest.fixture
 def http_port() -> Iterator[int]:
-    """A port where a server speaks another language, to whoever says anything."""
+    """The port of a server that answers every request with an HTTP error."""
 
     class Refusing(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -430,12 +430,12 @@ def http_port() -> Iterator[int]:
         server.shutdown()
 
 
-def test_a_server_of_something_else_is_told_from_a_dask_cluster(http_port: int) -> None:
+def test_http_server_is_not_taken_for_a_dask_cluster(http_port: int) -> None:
     """Soon, with usual patience, and without a traceback when Python ends."""
     address = f"tcp://127.0.0.1:{http_port}"
     done = connecting("dask", address, backends.PATIENCE)
     assert done.stdout.startswith(f"no dask cluster answers at '{address}'; expected tcp://host:port")
-    assert done.stdout.endswith("(ConnectionError: something else answers there)\n")
+    assert done.stdout.endswith("(ConnectionError: the server there is not a Dask scheduler)\n")
     assert (done.stderr, done.returncode) == ("", 0)
 
 
@@ -443,29 +443,35 @@ def test_a_server_of_something_else_is_told_from_a_dask_cluster(http_port: int) 
     ("arguments", "message"),
     [
         (("slurm", None, None), "unknown backend 'slurm'; expected local, dask or ray"),
-        (("local", "tcp://127.0.0.1:1", None), "local processes have no address, found 'tcp://127.0.0.1:1'"),
+        (
+            ("local", "tcp://127.0.0.1:1", None),
+            "the local backend takes no address, found 'tcp://127.0.0.1:1'",
+        ),
         (("local", None, 0), "jobs must be at least 1, found 0"),
         (("dask", None, None), "dask needs the address of a cluster; expected tcp://host:port"),
         (("ray", None, None), "ray needs the address of a cluster; expected auto, host:port, or ray://"),
-        (("dask", "tcp://127.0.0.1:1", 4), "the dask cluster decides how many jobs run at once"),
+        (("dask", "tcp://127.0.0.1:1", 4), "the dask cluster sets how many jobs run at once"),
         (
             ("dask", "127.0.0.1:8786", None),
-            "'127.0.0.1:8786' is no address of a dask cluster; expected tcp://",
+            "'127.0.0.1:8786' is not the address of a dask cluster; expected tcp://",
         ),
-        (("dask", "tcp://127.0.0.1", None), "'tcp://127.0.0.1' is no address of a dask cluster"),
-        (("dask", "tcp://127.0.0.1:http", None), "'tcp://127.0.0.1:http' is no address of a dask cluster"),
-        (("ray", "local", None), "'local' is no address of a ray cluster; expected auto, "),
-        (("ray", "http://127.0.0.1:1", None), "'http://127.0.0.1:1' is no address of a ray cluster"),
+        (("dask", "tcp://127.0.0.1", None), "'tcp://127.0.0.1' is not the address of a dask cluster"),
+        (
+            ("dask", "tcp://127.0.0.1:http", None),
+            "'tcp://127.0.0.1:http' is not the address of a dask cluster",
+        ),
+        (("ray", "local", None), "'local' is not the address of a ray cluster; expected auto, "),
+        (("ray", "http://127.0.0.1:1", None), "'http://127.0.0.1:1' is not the address of a ray cluster"),
     ],
 )
-def test_wrong_arguments_are_told(arguments: tuple[Any, ...], message: str) -> None:
+def test_wrong_arguments_raise(arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError) as caught:
         connect(*arguments)
     assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize(("name", "module"), [("dask", "distributed"), ("ray", "ray")])
-def test_what_is_not_installed_is_told(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_package_raises(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ValueError, match=rf"install it with: pip install 'leaps\[{name}\]'"):
         connect(name, "tcp://127.0.0.1:1")

@@ -14,7 +14,7 @@ from leaps.search.methods import get_method
 TABLE_3 = EXPERIMENTS["tasks"]
 
 
-def test_table_3_has_all_ten_rows_and_what_else_there_is() -> None:
+def test_table_3_has_all_ten_rows_and_later_searches() -> None:
     assert TABLE_3.methods == (
         "drl", "drl-fcn", "drl-abs", "drl-abs-t", "ppo-last-action", "hrl", "hrl-abs", "naive", "viper",
         "leaps-rand-8", "leaps-rand-64", "leaps-220", "leaps", "leaps+", "hc", "cebs", "ladder",
@@ -71,7 +71,7 @@ def test_a_tree_imitates_the_best_of_five() -> None:
     assert TABLE_3.needs(one) == tuple(cell("tasks", "drl", "maze", seed) for seed in range(5))
 
 
-def test_what_is_moved_to_large_worlds_is_what_table_3_reports() -> None:
+def test_large_worlds_use_the_results_of_table_3() -> None:
     for one in EXPERIMENTS["generalization"].cells(seeds=2):
         alone = one.method in ("ladder-sizes", "drl")  # searched at several sizes, and trained at this one
         expected = () if alone else (cell("tasks", one.method, one.task, one.seed),)
@@ -80,7 +80,7 @@ def test_what_is_moved_to_large_worlds_is_what_table_3_reports() -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_quick_cells_are_never_taken_for_full_ones(name: str) -> None:
+def test_quick_cells_differ_from_full_ones(name: str) -> None:
     experiment = EXPERIMENTS[name]
     unchanged = {f"{leaps}-rand-{count}" for leaps in ("leaps", "leaps+") for count in (8, 64)}
 
@@ -91,7 +91,7 @@ def test_quick_cells_are_never_taken_for_full_ones(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_row_and_column_has_cells_of_its_own(name: str) -> None:
+def test_every_row_and_column_has_distinct_cells(name: str) -> None:
     experiment = EXPERIMENTS[name]
     for quick in (False, True):
         cells = experiment.cells(seeds=1, quick=quick)
@@ -116,7 +116,7 @@ def test_there_are_the_papers_figures_and_each_needs_one_seed() -> None:
         assert {one.seed for one in experiment.cells()} == {0}
 
 
-def test_an_evolution_is_of_the_search_whose_way_is_shown() -> None:
+def test_evolution_uses_the_search_of_the_trajectory_figure() -> None:
     for quick in (False, True):
         for one in FIGURES["evolution"].cells(quick=quick):
             (needed,) = FIGURES["evolution"].needs(one)
@@ -150,7 +150,7 @@ def test_rows_come_in_the_tables_order_whatever_the_order_asked_for() -> None:
     assert [one.method for one in cells] == ["drl", "ladder"]
 
 
-def test_what_does_not_exist_is_refused() -> None:
+def test_unknown_names_raise() -> None:
     with pytest.raises(ValueError, match="unknown experiment 'task'; did you mean 'tasks'"):
         get_experiment("task")
     with pytest.raises(ValueError, match="unknown experiment 'xyz'; expected one of reconstruction, smooth"):
@@ -168,7 +168,9 @@ def test_what_does_not_exist_is_refused() -> None:
 def test_an_experiment_without_randomness_has_one_seed() -> None:
     experiment = EXPERIMENTS["interpolation"]
     assert experiment.cells(seeds=1) == experiment.cells()
-    with pytest.raises(ValueError, match=r"nothing in interpolation is drawn, .*; expected 1, found 2"):
+    with pytest.raises(
+        ValueError, match=r"interpolation does not depend on the seed; expected seeds=1, found 2"
+    ):
         experiment.cells(seeds=2)
 
 

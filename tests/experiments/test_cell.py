@@ -20,7 +20,7 @@ CELLS = st.builds(
 )  # fmt: skip
 
 
-def test_a_name_is_what_people_read() -> None:
+def test_name_of_a_cell() -> None:
     assert cell("tasks", "drl-abs", "maze", 3).name == "tasks/drl-abs/maze-3"
     assert cell("unseen", "leaps", "top-off", 1, share=0.25).name == "unseen/leaps/top-off-share=0.25-1"
     assert cell("reconstruction", "p+r", "2IF+IFELSE").name == "reconstruction/p+r/2IF+IFELSE-0"
@@ -32,7 +32,7 @@ def test_different_cells_have_different_names(one: Cell, other: Cell) -> None:
 
 
 @given(CELLS)
-def test_a_result_is_read_back_as_it_was(one: Cell) -> None:
+def test_result_json_round_trip(one: Cell) -> None:
     result = Result(
         one,
         {"return": 0.5, "program": "DEF"},
@@ -45,7 +45,7 @@ def test_a_result_is_read_back_as_it_was(one: Cell) -> None:
     assert Result.of_json(json.loads(json.dumps(result.as_json()))) == result
 
 
-def test_a_result_without_a_commit_is_of_an_unknown_one() -> None:
+def test_result_without_commit_has_an_empty_one() -> None:
     stored = Result(cell("tasks", "drl", "maze"), {"return": 0.5}, 1.0, "1.2", commit="a1b2").as_json()
     del stored["commit"]
     assert Result.of_json(stored).commit == ""
@@ -56,19 +56,19 @@ def test_the_order_of_options_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "a/b", "..", "a b", "-a", "ä"])
-def test_names_that_would_not_make_a_file_are_refused(wrong: str) -> None:
+def test_names_invalid_in_file_names_raise(wrong: str) -> None:
     with pytest.raises(ValueError, match="expected names of letters, digits"):
         cell("tasks", wrong, "maze")
 
 
-def test_nonsense_is_refused() -> None:
+def test_invalid_cells_raise() -> None:
     with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
         cell("tasks", "drl", "maze", -1)
     with pytest.raises(ValueError, match="alphabetical order"):
         Cell("a", "b", "c", 0, (("z", 1), ("y", 2)))
 
 
-@pytest.mark.parametrize("said", [None, [], {}, {"cell": {}}, {"cell": {"experiment": "a"}, "values": 3}])
-def test_what_is_no_result_is_not_read(said: Any) -> None:
+@pytest.mark.parametrize("content", [None, [], {}, {"cell": {}}, {"cell": {"experiment": "a"}, "values": 3}])
+def test_invalid_json_raises(content: Any) -> None:
     with pytest.raises((KeyError, TypeError, ValueError)):
-        Result.of_json(said)
+        Result.of_json(content)

@@ -88,14 +88,16 @@ def check_one(store: Store, tmp_path: Path, one: Cell) -> Checked:
     return checked
 
 
-def test_cells_that_are_as_they_were_are_equal(store: Store, tmp_path: Path) -> None:
+def test_unchanged_cells_are_equal(store: Store, tmp_path: Path) -> None:
     before = {file: file.read_bytes() for file in store.folder.rglob("*.json")}
-    told: list[Checked] = []
+    reported: list[Checked] = []
     found = stored_cells(store, "sums")
-    checked = check(found, store, Here(), tmp_path / "work", listener=told.append)
+    checked = check(found, store, Here(), tmp_path / "work", listener=reported.append)
     assert [one.stored for one in checked] == found
     assert all(one.equal for one in checked)
-    assert sorted(told, key=lambda one: one.stored.cell) == sorted(checked, key=lambda one: one.stored.cell)
+    assert sorted(reported, key=lambda one: one.stored.cell) == sorted(
+        checked, key=lambda one: one.stored.cell
+    )
     assert {file: file.read_bytes() for file in store.folder.rglob("*") if file.is_file()} == before
 
 
@@ -117,18 +119,18 @@ def test_an_altered_digit_is_found(store: Store, tmp_path: Path) -> None:
     assert not checked.equal
 
 
-def test_a_needed_cell_counts_as_it_is_stored(store: Store, tmp_path: Path) -> None:
+def test_dependencies_are_read_from_the_store(store: Store, tmp_path: Path) -> None:
     low = cell("sums", "low", "good", 1)
     altered(store, low, "0.3333333333333333", "0.25")
     checked = check_one(store, tmp_path, HIGH)
     assert [difference.path for difference in checked.differences] == ["values.return"]
     store.file(low).unlink()
     assert check_one(store, tmp_path, HIGH).failure == (
-        "it needs sums/low/good-1, which is not stored or can't be read"
+        "depends on sums/low/good-1, which is not stored or unreadable"
     )
 
 
-def test_a_cell_that_can_not_be_computed_is_no_equal_one(tmp_path: Path) -> None:
+def test_failed_cell_is_not_equal(tmp_path: Path) -> None:
     store, bad = Store(tmp_path / "results"), cell("sums", "low", "bad")
     run([bad], store, Here(), tmp_path / "work")
     checked = check_one(store, tmp_path, bad)
@@ -155,7 +157,7 @@ def test_every_difference_has_its_path(expected: Any, found: Any, paths: list[st
     assert [difference.path for difference in differences(expected, found, "v")] == paths
 
 
-def test_a_field_that_only_one_side_has_is_said_to_be_missing_there() -> None:
+def test_missing_field_is_described() -> None:
     new, gone = differences({"gone": 1}, {"a": [2]}, "values")
     assert str(new) == "values.a: not stored, found [2]"
     assert new.as_json() == {"path": "values.a", "stored": False, "found": [2]}
@@ -180,7 +182,7 @@ def test_the_same_seed_draws_the_same_cells(store: Store) -> None:
     assert all(len(draw(found, 3, seed)) == 3 for seed in range(20))
 
 
-def test_methods_tasks_and_seeds_restrict_what_is_drawn_from(store: Store) -> None:
+def test_draw_is_restricted_by_methods_tasks_and_seeds(store: Store) -> None:
     def names(**chosen: Any) -> list[str]:
         return [result.cell.name for result in stored_cells(store, "sums", **chosen)]
 

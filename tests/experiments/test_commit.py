@@ -80,7 +80,7 @@ def test_without_git_the_commit_is_unknown(
     assert commit_of(package) == ""
 
 
-def test_a_git_that_does_not_answer_is_given_up(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_timeout_leaves_the_commit_unknown(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 1e-6)
     assert commit_of(package) == ""
 
@@ -93,7 +93,7 @@ def test_a_hooks_environment_does_not_name_the_repository(
     assert commit_of(package) == expected
 
 
-def test_git_is_asked_once_per_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_git_runs_once_per_process(monkeypatch: pytest.MonkeyPatch) -> None:
     found = commit()
     monkeypatch.setattr(module, "commit_of", lambda package: "another")  # noqa: ARG005
     assert commit() == found

@@ -1,4 +1,4 @@
-"""A cell's values are what the command of its method would have said."""
+"""The values of a cell match the output of the corresponding command."""
 
 import json
 import shutil
@@ -91,7 +91,7 @@ def test_the_length_of_programs_reaches_the_search(tmp_path: Path, monkeypatch: 
     ]
 
 
-def test_a_training_lives_in_a_folder_of_its_own_and_goes_on(tmp_path: Path) -> None:
+def test_training_has_a_separate_folder_and_resumes(tmp_path: Path) -> None:
     one = cell("tasks", "drl-abs", "maze", 1, steps=9000, judged=20)
     first = done(one, tmp_path)
     assert (first.folder / POLICY_FILE).exists()
@@ -156,7 +156,7 @@ def assert_is_a_curve(values: Mapping[str, Any]) -> None:
     assert all(-1 <= point[1] <= 1 for point in values["curve"])
 
 
-def test_a_policy_that_is_on_another_machine_is_trained_anew(tmp_path: Path) -> None:
+def test_policy_missing_on_this_machine_is_retrained(tmp_path: Path) -> None:
     one = cell("generalization", "viper", "maze", 0, size="10x10", steps=9000, judged=20)
     (tmp_path / "a").mkdir()
     job = job_of(one, tmp_path / "a")
@@ -172,18 +172,18 @@ def without_seconds(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def other_policy(job: Job, **about: Any) -> None:
-    """Put another policy into a training's folder, with nothing beside it: whoever trains begins anew."""
+    """Replace the policy in a training's folder and remove all else, so that training restarts."""
     file = job.folder / POLICY_FILE
-    tensors, said = load_file(file), read_about(file)
+    tensors, stored = load_file(file), read_about(file)
     shutil.rmtree(job.folder)
     job.folder.mkdir()
-    save_file(tensors, file, metadata(said | about))
+    save_file(tensors, file, metadata(stored | about))
 
 
 LARGER = cell("generalization", "drl-abs", "maze", 0, size="10x10", steps=9000, judged=20)
 
 
-def test_what_is_said_of_a_policy_is_of_the_one_that_was_judged(tmp_path: Path) -> None:
+def test_stored_training_is_that_of_the_evaluated_policy(tmp_path: Path) -> None:
     """A stored result may be of a training on another machine, which came to something else."""
     job = job_of(LARGER, tmp_path)
     other_policy(job.needed[0], **{"return": 0.123, "seconds": 45.0})
@@ -202,9 +202,7 @@ def test_what_is_said_of_a_policy_is_of_the_one_that_was_judged(tmp_path: Path) 
         {"config": {"steps": 5}},
     ],
 )
-def test_a_policy_of_another_training_is_not_taken_for_the_needed_one(
-    tmp_path: Path, about: dict[str, Any]
-) -> None:
+def test_policy_of_another_training_is_not_used(tmp_path: Path, about: dict[str, Any]) -> None:
     job = job_of(LARGER, tmp_path)
     other_policy(job.needed[0], **{"return": 0.123} | about)
     found = do(job).values
@@ -213,24 +211,24 @@ def test_a_policy_of_another_training_is_not_taken_for_the_needed_one(
     assert {name: judged[name] for name in about} == {name: job.needed[0].values[name] for name in about}
 
 
-def test_a_damaged_policy_is_made_again(tmp_path: Path) -> None:
+def test_damaged_policy_is_retrained(tmp_path: Path) -> None:
     job = job_of(LARGER, tmp_path)
     file = job.needed[0].folder / POLICY_FILE
     file.write_bytes(file.read_bytes()[:100])
     assert do(job).values["return_at_own_size"] == job.needed[0].values["return"]
 
 
-def test_a_stored_result_of_other_settings_than_a_training_has_now_is_said(tmp_path: Path) -> None:
+def test_stored_result_with_other_training_settings_raises(tmp_path: Path) -> None:
     job = job_of(LARGER, tmp_path)
     needed, result = job.needed[0], job.needed[0].result
     assert result is not None
     config = result.values["config"] | {"settings": result.values["config"]["settings"] | {"clip": 0.3}}
     changed = replace(needed, result=replace(result, values={**result.values, "config": config}))
-    with pytest.raises(ValueError, match=r"holds another training than .*/maze-.*: clip=0\.2, not 0\.3;"):
+    with pytest.raises(ValueError, match=r"holds a different training than .*/maze-.*: clip=0\.2, not 0\.3;"):
         do(replace(job, needed=(changed,)))
 
 
-def test_a_teacher_is_never_chosen_by_configurations_that_it_has_not_seen(tmp_path: Path) -> None:
+def test_teacher_is_chosen_by_seen_configurations_only(tmp_path: Path) -> None:
     def teacher(seed: int, **values: float) -> Job:
         one = cell("unseen", "drl", "top-off@0.05", seed)
         return Job(one, computing.unseen, result=Result(one, values, 1.0, __version__), work=tmp_path)
@@ -270,12 +268,10 @@ def test_seconds_are_those_of_all_sessions_of_a_training(tmp_path: Path) -> None
     assert Result(one, {}, 2.0, __version__).all_seconds == 2.0
 
 
-def test_a_device_that_a_worker_does_not_have_is_the_cells_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unavailable_device_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     job = Job(cell("tasks", "drl-abs", "maze", steps=9000, judged=20), computing.baseline, work=tmp_path)
-    with pytest.raises(ValueError, match="no device 'cuda' is available on this worker"):
+    with pytest.raises(ValueError, match="device 'cuda' is not available on this worker"):
         do(replace(job, device="cuda"))
     assert list(tmp_path.iterdir()) == []
 
@@ -299,7 +295,7 @@ def test_a_program_that_had_to_hold_at_several_sizes_is_judged_at_yet_another(tm
 
 
 @pytest.mark.parametrize(("method", "options"), [("ladder", {"budget": 500}), ("drl-abs", None)])
-def test_what_saw_some_configurations_is_judged_on_all(
+def test_unseen_is_evaluated_on_all_configurations(
     method: str, options: dict[str, int] | None, tmp_path: Path
 ) -> None:
     one = cell("unseen", method, "top-off@0.05", 1, **(options or {"steps": 9000, "judged": 30}))
@@ -349,7 +345,7 @@ def test_smoothness_is_that_of_the_space(tmp_path: Path) -> None:
     assert found == pytest.approx(smoothness(Space.load("pl"), data, "test"))
 
 
-def test_a_program_of_the_study_is_judged_as_it_is_and_repaired(tmp_path: Path) -> None:
+def test_study_program_is_evaluated_and_repaired(tmp_path: Path) -> None:
     program = STUDY["harvester"].program
     before = done(cell("debugging", "original", "harvester", 2, judged=100), tmp_path).values
     judged = evaluate(program, "harvester", episodes=100, seed=UNSEEN_SEEDS + 2)

@@ -82,24 +82,24 @@ def atlas(programs: NDArray[np.uint8], places: NDArray[Any] | list[Any]) -> Spac
 A, B, C, D = (f"DEF run m( {action} m)" for action in ("move", "turnLeft", "turnRight", "putMarker"))
 
 
-def test_a_walk_goes_through_what_lies_on_the_line() -> None:
+def test_interpolation_decodes_points_on_the_line() -> None:
     space = atlas(rows_of([A, B, C, D]), [[0, 0], [1, 2], [2, 4], [3, 6]])
     assert interpolate(space, A, D, steps=2) == [A, B, C, D]
 
 
-def test_a_walk_back_is_the_walk_in_reverse() -> None:
+def test_reversed_interpolation() -> None:
     space = atlas(rows_of([A, B, C, D]), [[0, 0], [1, 2], [2, 4], [3, 6]])
     assert interpolate(space, D, A, steps=2) == [D, C, B, A]
 
 
-def test_what_lies_beside_the_line_is_not_met() -> None:
+def test_interpolation_misses_programs_off_the_line() -> None:
     space = atlas(rows_of([A, B, C, D]), [[0, 0], [1, 9], [2, 9], [3, 0]])
     assert interpolate(space, A, D, steps=2) == [A, A, D, D]
 
 
 @needs_shipped_weights
 @pytest.mark.parametrize("steps", [1, 2, 8])
-def test_a_walk_has_its_steps_and_the_two_programs_at_its_ends(steps: int) -> None:
+def test_interpolation_includes_both_ends(steps: int) -> None:
     start, end = TEST_PROGRAMS["WHILE"], TEST_PROGRAMS["2IF+IFELSE"]
     walk = interpolate(shipped(), start, end, steps)
     assert len(walk) == steps + 2
@@ -107,12 +107,12 @@ def test_a_walk_has_its_steps_and_the_two_programs_at_its_ends(steps: int) -> No
 
 
 @needs_shipped_weights
-def test_a_walk_from_a_program_to_itself_stays_there() -> None:
+def test_interpolation_from_a_program_to_itself_is_constant() -> None:
     assert interpolate(shipped(), A, A, steps=3) == [A] * 5
 
 
 @pytest.mark.parametrize("steps", [0, -1])
-def test_a_walk_without_a_step_is_refused(steps: int) -> None:
+def test_interpolation_without_steps_raises(steps: int) -> None:
     with pytest.raises(ValueError, match=f"steps must be at least 1, found {steps}"):
         interpolate(atlas(rows_of([A, B]), [[0], [1]]), A, B, steps)
 
@@ -133,7 +133,7 @@ def by_hand(latents: Latents, count: int) -> list[list[int]]:
     return cast("list[list[int]]", away.argsort(axis=1, kind="stable")[:, :count].tolist())
 
 
-def test_the_nearest_of_points_in_a_plane_are_told_nearest_first() -> None:
+def test_nearest_neighbours_are_sorted_by_distance() -> None:
     latents = np.array([[0, 0], [1, 0], [0, 3], [5, 0], [5, 1]], np.float32)
     assert nearest(latents, 2).tolist() == [[1, 2], [0, 2], [0, 1], [4, 1], [3, 1]]
 
@@ -277,16 +277,16 @@ def test_a_map_shows_random_points_where_the_search_would_find_them(twins: tuple
     assert points.normal.std(axis=0) == pytest.approx(expected, rel=0.1)
 
 
-def test_progress_is_told_up_to_the_last_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_reaches_the_last_program(monkeypatch: pytest.MonkeyPatch) -> None:
     data = short_programs()
     space = atlas(data.tokens, behaviours(data.tokens))
     monkeypatch.setattr(explore, "_CHUNK", 12)
-    told: list[int] = []
-    smoothness(space, data, "test", told.append)
-    assert told == [12, 24, 30]
+    progress: list[int] = []
+    smoothness(space, data, "test", progress.append)
+    assert progress == [12, 24, 30]
 
 
-def test_an_unknown_split_is_refused() -> None:
+def test_unknown_split_raises() -> None:
     data = short_programs()
     with pytest.raises(ValueError, match="found 'valid'"):
         smoothness(atlas(data.tokens, behaviours(data.tokens)), data, "valid")
@@ -328,7 +328,7 @@ def test_the_first_axis_of_a_map_is_that_of_most_variance() -> None:
     assert across > 3 * up
 
 
-def test_what_varies_least_is_not_on_the_map() -> None:
+def test_map_omits_the_least_variance() -> None:
     plane = np.random.default_rng(0).standard_normal((64, 2)) * [5, 3]
     flat, _, _ = np.linalg.svd(np.random.default_rng(1).standard_normal((6, 6)))
     _, data, chart = mapped(plane @ flat[:2])
@@ -341,7 +341,7 @@ def test_the_training_programs_are_in_the_middle_of_a_map() -> None:
     assert chart.training.mean(axis=0) == pytest.approx([0, 0], abs=1e-3)
 
 
-def test_what_a_map_shows_as_found_is_what_the_search_found() -> None:
+def test_map_shows_the_programs_that_the_search_found() -> None:
     space, _, chart = mapped()
     for name, program in TEST_PROGRAMS.items():
         execute = in_worlds(worlds_for(program, 3))
@@ -360,14 +360,14 @@ def test_the_same_seed_is_the_same_map() -> None:
     assert all(np.array_equal(one.found[name], other.found[name]) for name in TEST_PROGRAMS)
 
 
-def test_the_searches_of_a_map_are_told_by_name() -> None:
+def test_map_reports_progress_by_program_name() -> None:
     space, data, _ = mapped()
-    told: list[str] = []
-    chart_of_space(space, training_of(data), iterations=1, progress=told.append)
-    assert told == list(TEST_PROGRAMS)
+    progress: list[str] = []
+    chart_of_space(space, training_of(data), iterations=1, progress=progress.append)
+    assert progress == list(TEST_PROGRAMS)
 
 
-def test_how_far_apart_two_programs_are_is_told_in_units_of_the_space() -> None:
+def test_distance_of_programs_is_in_units_of_the_space() -> None:
     space, data, chart = mapped()
     places = space.encode(training_of(data)).astype(np.float64)
     unit = np.sqrt(((places - places.mean(axis=0)) ** 2).sum(axis=1).mean())
@@ -382,8 +382,8 @@ def test_how_far_apart_two_programs_are_is_told_in_units_of_the_space() -> None:
 def test_a_maps_report_is_plain_and_short_and_can_be_read() -> None:
     _, _, chart = mapped()
     long = replace(chart, training=points(5000), normal=points(3000))
-    said = json.loads(json.dumps(long.report()))
-    read = SpaceChart.of_report(said)
+    stored = json.loads(json.dumps(long.report()))
+    read = SpaceChart.of_report(stored)
     assert read.training == pytest.approx(long.training[:1200], abs=6e-4)
     assert read.normal == pytest.approx(long.normal[:400], abs=6e-4)
     assert read.shares == pytest.approx(long.shares, abs=1e-4)
@@ -395,8 +395,8 @@ def test_a_maps_report_is_plain_and_short_and_can_be_read() -> None:
         assert (read.r_mat[name], read.apart[name]) == pytest.approx(
             (long.r_mat[name], long.apart[name]), abs=1e-4
         )
-    assert read.report() == said
-    assert len(json.dumps(said)) < 40_000
+    assert read.report() == stored
+    assert len(json.dumps(stored)) < 40_000
 
 
 # The shape of a cloud
@@ -430,7 +430,7 @@ def test_a_bent_cloud_is_farther_from_normal_than_a_straight_one() -> None:
     assert distance_from_normal(bent) > 0.05
 
 
-def test_points_on_a_line_have_no_shape() -> None:
+def test_points_on_a_line_raise() -> None:
     with pytest.raises(ValueError, match="found points on a line"):
         distance_from_normal(np.stack([np.arange(9), np.arange(9)], 1).astype(np.float32))
 
@@ -501,7 +501,7 @@ def test_the_same_map_is_the_same_file(tmp_path: Path, suffix: str) -> None:
 
 @pytest.mark.usefixtures("_figures_closed")
 @pytest.mark.parametrize("name", ["map.pdf", "map", "map.png.txt"])
-def test_another_suffix_is_refused_and_the_old_file_left_as_it_was(tmp_path: Path, name: str) -> None:
+def test_unknown_suffix_raises_and_keeps_the_old_file(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"old")
     message = re.escape(f"a figure is saved as .png or .svg, found '{tmp_path / name}'")
     with pytest.raises(ValueError, match=message):
@@ -534,9 +534,7 @@ def test_a_map_that_could_not_be_drawn_is_not_left_in_memory(
 
 
 @pytest.mark.usefixtures("_figures_closed")
-def test_the_old_map_is_left_as_it_was_if_drawing_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_drawing_keeps_the_old_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "map.png").write_bytes(b"old")
     monkeypatch.setattr(Figure, "savefig", fail)
     with pytest.raises(MemoryError):
@@ -577,6 +575,6 @@ def test_a_longer_search_scores_no_less() -> None:
     assert scores[0] < scores[1]
 
 
-def test_more_programs_than_the_validation_split_has_are_refused() -> None:
+def test_too_many_search_programs_raise() -> None:
     with pytest.raises(ValueError, match="search_programs=32, but the validation split has only"):
         SearchJudge(judged_data(), TrainConfig())

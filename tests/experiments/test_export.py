@@ -39,9 +39,11 @@ def folder(tmp_path: Path) -> Path:
         commit="a1b2+changed",
     )
     keep(folder, cell("tasks", "hc", "maze", budget=2000), {"return": 0.5, **search, "solved": False})
-    keep(folder, cell("generalization", "drl", "maze", size="100x100"), {"return": 0.25, "said": 'a, "b"\nc'})
+    keep(
+        folder, cell("generalization", "drl", "maze", size="100x100"), {"return": 0.25, "remark": 'a, "b"\nc'}
+    )
     keep(folder, cell("data-histogram", "programs", "train"), {"counts": [0, 1], "mean": 3.5})
-    keep(folder, cell("own", "mine", "maze"), {"return": 1.0, "said": 3, "worlds": None})
+    keep(folder, cell("own", "mine", "maze"), {"return": 1.0, "remark": 3, "worlds": None})
     return folder
 
 
@@ -68,7 +70,7 @@ def test_every_cell_and_seed_is_one_row_in_a_fixed_order(folder: Path) -> None:
 
 
 def test_fixed_columns_surround_those_of_values(folder: Path) -> None:
-    own = ("evaluations", "mean", "program", "said", "seconds", "solved")
+    own = ("evaluations", "mean", "program", "remark", "seconds", "solved")
     assert tuple(leaps.results(folder)) == (*FIRST, *own, *LAST)
 
 
@@ -102,18 +104,18 @@ def test_a_column_has_one_type(folder: Path) -> None:
     for name, values in found.items():
         assert len({type(value) for value in values if value is not None}) <= 1, name
     assert column(found, "seconds")["tasks/hc/maze-0.json"] == 1.0  # an integer in the file
-    assert column(found, "said")["own/mine/maze-0.json"] == "3"  # a text elsewhere
+    assert column(found, "remark")["own/mine/maze-0.json"] == "3"  # a string in another row
     assert column(found, "solved")["tasks/hc/maze-0.json"] is True
     assert column(found, "evaluations")["tasks/hc/maze-0.json"] == 481
 
 
-def test_options_are_a_text_that_is_never_missing(folder: Path) -> None:
+def test_options_are_always_a_string(folder: Path) -> None:
     options = column(leaps.results(folder), "options")
     assert options["tasks/hc/maze-0.json"] == "{}"
     assert json.loads(options["generalization/drl/maze-size=100x100-0.json"]) == {"size": "100x100"}
 
 
-def test_csv_is_read_back_as_it_was(folder: Path) -> None:
+def test_csv_round_trip(folder: Path) -> None:
     found = leaps.results(folder)
     text = as_csv(found)
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -160,13 +162,13 @@ def test_a_damaged_file_is_left_out_with_a_warning(folder: Path) -> None:
     assert (folder / "tasks/drl/maze-0.json").exists()
 
 
-def test_a_copy_is_no_other_row(folder: Path) -> None:
+def test_copied_result_file_raises(folder: Path) -> None:
     (folder / "tasks/drl/copy.json").write_bytes((folder / "tasks/drl/maze-0.json").read_bytes())
-    with pytest.raises(ValueError, match="holds the result of tasks/drl/maze-0 in another file than"):
+    with pytest.raises(ValueError, match="holds the result of tasks/drl/maze-0, expected in"):
         leaps.results(folder)
 
 
-def test_results_are_looked_for_here_and_then_in_the_source(
+def test_results_are_found_in_the_working_directory_then_the_source_tree(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, here = tmp_path / "source", tmp_path / "here"
@@ -185,7 +187,7 @@ def test_results_are_looked_for_here_and_then_in_the_source(
         find_results(Path("nowhere"))
 
 
-def test_an_empty_folder_has_no_table(tmp_path: Path) -> None:
+def test_empty_folder_raises(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"no results in .*; `leaps experiment NAME` computes some"):
         leaps.results(tmp_path)
 

@@ -99,7 +99,7 @@ def test_an_evolution_is_judged_on_worlds_that_the_search_never_saw() -> None:
 
 @needs_shipped_weights
 @pytest.mark.parametrize("pair", INTERPOLATIONS)
-def test_a_walk_leads_from_the_papers_start_to_its_end(pair: str) -> None:
+def test_interpolation_connects_the_papers_programs(pair: str) -> None:
     found = values_of(cell("interpolation", "leaps", pair))
     ends = INTERPOLATIONS[pair][0], INTERPOLATIONS[pair][-1]
     assert found["programs"] == interpolate(Space.load("leaps"), *ends, 8)
@@ -115,7 +115,7 @@ def test_a_walk_leads_from_the_papers_start_to_its_end(pair: str) -> None:
 
 
 @needs_shipped_weights
-def test_a_walk_between_close_programs_is_smoother() -> None:
+def test_interpolation_of_a_close_pair_is_smoother() -> None:
     close, far = (values_of(cell("interpolation", "leaps", pair)) for pair in ("close", "far"))
     for name in ("likeness", "likeness_of_reported"):
         assert np.mean(close[name]) > np.mean(far[name]) + 0.3
@@ -195,7 +195,7 @@ def test_the_rollout_of_a_policy_is_consistent(method: str, tmp_path: Path) -> N
     assert found["actions"] == judged.rollouts.steps[0, 0]
 
 
-def test_a_missing_policy_is_trained_again(tmp_path: Path) -> None:
+def test_missing_policy_is_retrained(tmp_path: Path) -> None:
     job = ready(cell("rollouts", "drl-abs", "maze", **LITTLE), tmp_path)
     before = dict(do(job).values)
     shutil.rmtree(job.needed[0].folder)
@@ -220,7 +220,7 @@ def test_all_methods_start_in_the_same_world(tmp_path: Path) -> None:
     assert starts == dict.fromkeys(FIGURES["rollouts"].methods, (expected.rows(), list(expected.place)))
 
 
-def test_what_a_program_does_when_all_is_done_is_not_shown() -> None:
+def test_states_after_success_are_not_shown() -> None:
     found = rolled_out(
         "four-corner",
         "DEF run m( WHILE c( frontIsClear c) w( WHILE c( frontIsClear c) w( move w) turnLeft pickMarker "
@@ -232,7 +232,7 @@ def test_what_a_program_does_when_all_is_done_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize("end", ["", "putMarker pickMarker"])
-def test_a_rollout_that_ends_with_nothing_is_shown_to_its_end(end: str) -> None:
+def test_rollout_without_success_is_shown_to_its_end(end: str) -> None:
     program = f"DEF run m( WHILE c( frontIsClear c) w( move w) turnLeft {end} m)"
     found = rolled_out("four-corner", program)
     assert found["frames"][-1]["actions"] == found["actions"] > 0

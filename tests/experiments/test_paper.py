@@ -24,7 +24,7 @@ def test_rows_of_an_experiment_are_reported_but_for_this_projects_own(name: str)
     assert rows - unreported <= set(REPORTED[name])
 
 
-def test_some_numbers_that_one_knows() -> None:
+def test_known_reported_numbers() -> None:
     assert REPORTED["tasks"]["leaps"]["top-off"] == (0.81, 0.07)
     assert REPORTED["tasks"]["drl-fcn"]["four-corner"] == (0.20, 0.34)
     assert REPORTED["tasks"]["hrl"]["stair-climber"] == (-0.51, 0.17)
@@ -36,12 +36,12 @@ def test_some_numbers_that_one_knows() -> None:
 
 
 @pytest.mark.parametrize("pair", EXPERIMENTS["interpolation"].tasks)
-def test_a_walk_that_was_reported_has_eight_programs_between_two(pair: str) -> None:
+def test_reported_interpolation_has_eight_steps(pair: str) -> None:
     programs = INTERPOLATIONS[pair]
     assert len(programs) == 10
     assert all(parse(program, LANGUAGE) for program in programs)
     assert programs[0] != programs[-1]
 
 
-def test_searches_that_are_shown_were_shown() -> None:
+def test_trajectory_tasks_match_the_papers() -> None:
     assert set(TRAJECTORIES) == set(EXPERIMENTS["cem-trajectory"].tasks)

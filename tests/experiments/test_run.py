@@ -1,4 +1,4 @@
-"""A run computes what is missing, once; what fails is said and stops nothing else; what is there stays."""
+"""Runs: missing cells are computed once, failures are reported, and stored results are kept."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -84,7 +84,7 @@ def sums(monkeypatch: pytest.MonkeyPatch) -> None:
 HIGH = cell("sums", "high", "good", 5)
 
 
-def test_what_a_cell_needs_is_computed_before_it(tmp_path: Path) -> None:
+def test_dependencies_are_computed_first(tmp_path: Path) -> None:
     outcome = run([HIGH], Store(tmp_path), Here())
     assert outcome.results[HIGH].values["return"] == 5 + 5 + 5 + 6
     assert COMPUTED[-2:] == ["sums/middle/good-5", "sums/high/good-5"]
@@ -92,7 +92,7 @@ def test_what_a_cell_needs_is_computed_before_it(tmp_path: Path) -> None:
     assert [len(wave) for wave in needed_by([HIGH])] == [2, 1, 1]
 
 
-def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:
+def test_stored_cells_are_not_recomputed(tmp_path: Path) -> None:
     first = run([HIGH], Store(tmp_path), Here())
     assert first.computed == 4
     COMPUTED.clear()
@@ -102,29 +102,29 @@ def test_what_is_there_is_not_computed_again(tmp_path: Path) -> None:
     assert again.results[HIGH] == first.results[HIGH]
 
 
-def test_a_cell_that_is_asked_for_twice_is_computed_once(tmp_path: Path) -> None:
+def test_duplicate_cells_are_computed_once(tmp_path: Path) -> None:
     run([HIGH, HIGH, cell("sums", "low", "good", 5)], Store(tmp_path), Here())
     assert len(COMPUTED) == len(set(COMPUTED)) == 4
 
 
-def test_a_failing_cell_is_reported_and_stops_no_other(tmp_path: Path) -> None:
+def test_failing_cell_is_reported_and_others_continue(tmp_path: Path) -> None:
     bad = cell("sums", "high", "bad", 0)
-    told: list[Progress] = []
-    outcome = run([bad, HIGH], Store(tmp_path), Here(), listener=told.append)
+    reports: list[Progress] = []
+    outcome = run([bad, HIGH], Store(tmp_path), Here(), listener=reports.append)
     assert outcome.results[HIGH].values["return"] == 21
     assert outcome.failures == {
         cell("sums", "low", "bad", 0): "no good",
         cell("sums", "low", "bad", 1): "no good",
-        cell("sums", "middle", "bad", 0): "it needs sums/low/bad-0, which failed",
-        bad: "it needs sums/middle/bad-0, which failed",
+        cell("sums", "middle", "bad", 0): "depends on sums/low/bad-0, which failed",
+        bad: "depends on sums/middle/bad-0, which failed",
     }
     assert not Store(tmp_path).file(bad).exists()
-    assert [progress.done for progress in told] == list(range(1, 9))
-    assert {progress.cells for progress in told} == {8}
-    assert {progress.cell: progress.failure for progress in told if progress.failure} == outcome.failures
+    assert [progress.done for progress in reports] == list(range(1, 9))
+    assert {progress.cells for progress in reports} == {8}
+    assert {progress.cell: progress.failure for progress in reports if progress.failure} == outcome.failures
 
 
-def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_killed_run_resumes(tmp_path: Path) -> None:
     """Killed after each number of cells, the run and its continuation compute every cell once."""
     cells = SUMS.cells(tasks=["good"], seeds=3)
     run(cells, Store(tmp_path / "straight"), Here())
@@ -143,20 +143,20 @@ def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path) -> None:
         assert sorted(COMPUTED) == everything
 
 
-def test_what_a_stored_result_once_needed_is_not_computed(tmp_path: Path) -> None:
+def test_dependencies_of_stored_results_are_not_computed(tmp_path: Path) -> None:
     run([HIGH], Store(tmp_path), Here())
     for low in (tmp_path / "sums" / "low").iterdir():
         low.unlink()
     COMPUTED.clear()
-    told: list[Progress] = []
-    outcome = run([HIGH], Store(tmp_path), Here(), listener=told.append)
-    assert (COMPUTED, list(outcome.results), [progress.cells for progress in told]) == ([], [HIGH], [1])
+    reports: list[Progress] = []
+    outcome = run([HIGH], Store(tmp_path), Here(), listener=reports.append)
+    assert (COMPUTED, list(outcome.results), [progress.cells for progress in reports]) == ([], [HIGH], [1])
     Store(tmp_path).file(HIGH).unlink()
     assert run([HIGH], Store(tmp_path), Here()).results[HIGH].values["return"] == 21
     assert [HIGH.name] == COMPUTED
 
 
-def test_a_need_that_fails_does_not_harm_what_is_stored(tmp_path: Path) -> None:
+def test_failed_dependency_of_a_stored_result_is_harmless(tmp_path: Path) -> None:
     """The middle one is there, one of its needs fails, and a high one needs it."""
     middle, high = (cell("sums", method, "bad", 0) for method in ("middle", "high"))
     Store(tmp_path).write(Result(middle, {"return": 3}, 1.0, __version__))
@@ -170,7 +170,7 @@ def test_a_need_that_fails_does_not_harm_what_is_stored(tmp_path: Path) -> None:
     assert job.needed[0].needed == ()
 
 
-def test_what_a_needed_cell_was_made_of_is_handed_on_with_it(tmp_path: Path) -> None:
+def test_job_includes_dependencies_of_dependencies(tmp_path: Path) -> None:
     """A worker that lacks a policy trains it again, from what that needed."""
     run([cell("sums", "middle", "good", 5)], Store(tmp_path), Here())
     watched = Watched()
@@ -179,7 +179,7 @@ def test_what_a_needed_cell_was_made_of_is_handed_on_with_it(tmp_path: Path) -> 
     assert [low.values["return"] for low in middle.needed] == [5, 6]
 
 
-def test_a_worker_with_another_version_fails_and_its_result_is_not_kept(tmp_path: Path) -> None:
+def test_result_of_another_version_is_a_failure_and_not_stored(tmp_path: Path) -> None:
     class Old(Here):
         def run(self, work: Callable[[Any], Any], items: Sequence[Any]) -> Iterator[tuple[int, Any]]:
             for number, answer in super().run(work, items):
@@ -187,11 +187,11 @@ def test_a_worker_with_another_version_fails_and_its_result_is_not_kept(tmp_path
 
     low = cell("sums", "low", "good", 5)
     outcome = run([low], Store(tmp_path), Old())
-    assert outcome.failures[low].startswith("its worker has leaps 0.0.1, and this is ")
+    assert outcome.failures[low].startswith("the worker has leaps 0.0.1, but this process has ")
     assert (outcome.results, outcome.computed, Store(tmp_path).read(low)) == ({}, 0, None)
 
 
-def test_a_folder_that_can_not_be_written_to_is_said_before_anything_is_computed(tmp_path: Path) -> None:
+def test_unwritable_folder_raises_before_computing(tmp_path: Path) -> None:
     with full_disk(after=0), pytest.raises(OSError, match="results"):
         run([HIGH], Store(tmp_path / "results"), Here())
     assert COMPUTED == []
@@ -200,7 +200,7 @@ def test_a_folder_that_can_not_be_written_to_is_said_before_anything_is_computed
         assert run([HIGH], Store(tmp_path / "results"), Here()).computed == 0
 
 
-def test_a_disk_that_fills_up_is_said_with_the_files_name_and_what_is_done_is_kept(
+def test_full_disk_raises_with_file_name_and_keeps_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = (cell("sums", "low", "good", seed) for seed in (0, 1))
@@ -213,7 +213,7 @@ def test_a_disk_that_fills_up_is_said_with_the_files_name_and_what_is_done_is_ke
     assert Store(tmp_path).read(second) is None
 
 
-def test_results_say_where_and_when_they_were_made(tmp_path: Path) -> None:
+def test_results_store_machine_and_time(tmp_path: Path) -> None:
     result = run([HIGH], Store(tmp_path), Here()).results[HIGH]
     assert result.seconds >= 0
     assert {"processor", "cores", "python", "torch"} <= result.machine.keys()

@@ -1,4 +1,4 @@
-"""Searches elsewhere find what they find here."""
+"""Searches on a backend return the same solutions as local ones."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -37,25 +37,27 @@ def configs(count: int) -> list[SolveConfig]:
     return [SolveConfig("stair-climber", seed=seed) for seed in range(count)]
 
 
-def test_processes_find_what_is_found_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_processes_return_the_same_solutions_as_a_local_solve(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A file, too, by a path that means nothing in another folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("from leaps.karel.tasks.stair_climber import STAIR_CLIMBER as MINE\n")
     asked = [SolveConfig("mine.py:MINE", seed=seed) for seed in (0, 1)]
     place = connect("local", jobs=2)
-    told: list[Solution] = []
+    finished: list[Solution] = []
     try:
-        found = solve_all(asked, place, told.append)
+        found = solve_all(asked, place, finished.append)
     finally:
         place.close()
-    assert sorted(solution.config.seed for solution in told) == [0, 1]
+    assert sorted(solution.config.seed for solution in finished) == [0, 1]
     for solution, config in zip(found, asked, strict=True):
         assert_same(solution, solve(config))
         assert solution.config == solve(config).config
         assert solution.task.name == "stair-climber"
 
 
-def test_those_that_fail_are_named_and_the_others_returned_in_order() -> None:
+def test_failed_searches_are_reported_and_others_returned_in_order() -> None:
     failures: list[tuple[int, str]] = []
     found = solve_all(
         configs(3), Here(failing=(1,)), failed=lambda config, why: failures.append((config.seed, why))
@@ -64,7 +66,7 @@ def test_those_that_fail_are_named_and_the_others_returned_in_order() -> None:
     assert failures == [(1, "out of memory")]
 
 
-def test_an_interruption_returns_what_is_there() -> None:
+def test_interruption_returns_finished_solutions() -> None:
     found = solve_all(configs(3), Here(interrupted_after=2))
     assert [solution.config.seed for solution in found] == [1, 2]
     assert_same(found[0], replace(solve(configs(3)[1]), seconds=found[0].seconds))

@@ -30,7 +30,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_shipped_weights
-def test_the_digest_is_of_the_weights_and_not_of_what_else_a_file_says(tmp_path: Path) -> None:
+def test_digest_ignores_the_metadata_of_a_file(tmp_path: Path) -> None:
     tensors = load_file(SHIPPED / "p.safetensors")
     save_file(tensors, tmp_path / "same", metadata({"seconds": 1}))
     name = sorted(tensors)[3]
@@ -120,7 +120,7 @@ def test_a_space_is_trained_once_by_its_recipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("tiny")
-def test_a_cell_names_the_training_that_it_searched_and_not_where_it_lies(
+def test_cell_stores_the_name_of_its_space_not_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(computing.SEARCH_ROWS, "in-tiny", SearchRow("leaps", space="tiny"))

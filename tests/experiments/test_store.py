@@ -1,4 +1,4 @@
-"""A result is written once and whole; what can't be read is moved aside and computed again."""
+"""Results are written once and atomically; unreadable files are moved aside and recomputed."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def result(value: float = 0.5, version: str = __version__) -> Result:
     return Result(CELL, {"return": value}, 1.0, version)
 
 
-def test_what_was_written_is_read(tmp_path: Path) -> None:
+def test_written_result_is_read(tmp_path: Path) -> None:
     kept = Store(tmp_path / "new")
     assert kept.read(CELL) is None
     kept.write(result())
@@ -56,7 +56,7 @@ def test_a_damaged_file_is_moved_aside_and_the_cell_computed_again(tmp_path: Pat
     assert [found.values["return"] for found in kept.all("tasks")] == [0.9]
 
 
-def test_what_was_moved_aside_before_stays(tmp_path: Path) -> None:
+def test_earlier_damaged_files_are_kept(tmp_path: Path) -> None:
     kept = Store(tmp_path)
     for content in (b"first", b"second", b"third"):
         kept.file(CELL).parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def test_what_was_moved_aside_before_stays(tmp_path: Path) -> None:
     assert list(kept.all("tasks")) == []
 
 
-def test_who_only_reads_moves_nothing(tmp_path: Path) -> None:
+def test_read_only_store_moves_no_files(tmp_path: Path) -> None:
     Store(tmp_path).write(result())
     reader = Store(tmp_path, only_read=True)
     reader.file(CELL).write_bytes(b"{")
@@ -81,7 +81,7 @@ def test_who_only_reads_moves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in reader.file(CELL).parent.iterdir()] == [reader.file(CELL).name]
 
 
-def test_half_a_file_is_no_result(tmp_path: Path) -> None:
+def test_truncated_file_is_not_a_result(tmp_path: Path) -> None:
     kept = Store(tmp_path)
     kept.write(result())
     whole = kept.file(CELL).read_bytes()
@@ -90,7 +90,7 @@ def test_half_a_file_is_no_result(tmp_path: Path) -> None:
         assert kept.read(CELL) is None
 
 
-def test_a_file_under_anothers_name_is_moved_aside(tmp_path: Path) -> None:
+def test_misnamed_file_is_moved_aside(tmp_path: Path) -> None:
     kept = Store(tmp_path)
     kept.write(result())
     other = cell("tasks", "drl", "maze", 3, size="8x8")
@@ -99,18 +99,18 @@ def test_a_file_under_anothers_name_is_moved_aside(tmp_path: Path) -> None:
     assert len(kept.aside) == 1
 
 
-def test_results_of_another_version_are_not_mixed_with_these(tmp_path: Path) -> None:
+def test_results_of_another_version_raise(tmp_path: Path) -> None:
     kept = Store(tmp_path)
     kept.write(result())
-    said: dict[str, Any] = json.loads(kept.file(CELL).read_text())
-    kept.file(CELL).write_text(json.dumps(said | {"version": "0.0.1"}))
+    stored: dict[str, Any] = json.loads(kept.file(CELL).read_text())
+    kept.file(CELL).write_text(json.dumps(stored | {"version": "0.0.1"}))
     for read in (lambda: kept.read(CELL), lambda: list(kept.all("tasks"))):
-        with pytest.raises(ValueError, match=r"made by leaps 0\.0\.1, and this is .*use another folder"):
+        with pytest.raises(ValueError, match=r"written by leaps 0\.0\.1, but this is .*Use another folder"):
             read()
     assert kept.file(CELL).exists()
 
 
-def test_a_disk_that_fills_up_leaves_no_half_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_leaves_no_truncated_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Store(tmp_path)
 
     def full(file: Path, content: bytes) -> None:  # noqa: ARG001
@@ -122,7 +122,7 @@ def test_a_disk_that_fills_up_leaves_no_half_result(tmp_path: Path, monkeypatch:
     assert kept.read(CELL) is None
 
 
-def test_a_folder_that_can_not_be_written_to_is_named(tmp_path: Path) -> None:
+def test_unwritable_folder_raises_with_its_name(tmp_path: Path) -> None:
     folder = tmp_path / "results"
     Store(folder).check_writable()
     assert list(folder.iterdir()) == []
@@ -134,7 +134,7 @@ def test_a_folder_that_can_not_be_written_to_is_named(tmp_path: Path) -> None:
         Store(tmp_path / "file" / "results").check_writable()
 
 
-def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
+def test_file_as_results_folder_raises(tmp_path: Path) -> None:
     file = tmp_path / "results"
     file.write_text("")
     with pytest.raises(ValueError, match="is a file; expected a folder for results"):

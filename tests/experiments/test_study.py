@@ -7,7 +7,7 @@ from leaps.evaluate import evaluate
 from leaps.experiments.study import STUDY
 
 
-def test_the_study_is_the_papers() -> None:
+def test_study_programs_match_the_paper() -> None:
     assert [studied.task for studied in STUDY.values()] == ["top-off", "four-corner", "harvester"]
     assert [studied.reported for studied in STUDY.values()] == [
         {0: 0.86, 3: 0.95, 5: 1.0},
@@ -24,7 +24,7 @@ def test_a_studied_program_earns_what_was_reported(task: str) -> None:
     assert earned == pytest.approx(studied.reported[0], abs=0.01)
 
 
-def test_the_other_one_earns_it_in_the_worlds_of_the_authors_code_as_its_note_says() -> None:
+def test_top_off_program_reaches_its_return_in_the_authors_worlds() -> None:
     studied = STUDY["top-off"]
     assert "There this program earns 0.84 (reported: 0.86)" in studied.note
     as_run, text = (

@@ -37,7 +37,7 @@ def test_rows_and_columns_are_in_the_tables_order_and_what_is_missing_is_left_ou
     ]
 
 
-def test_of_several_ways_the_best_on_average_is_reported() -> None:
+def test_entry_is_the_variant_with_the_best_mean() -> None:
     def transfer(source: str, seed: int, value: float) -> Result:
         return worth(cell("tasks", "drl-abs-t", "maze", seed, source=source), value)
 
@@ -50,7 +50,7 @@ def test_of_several_ways_the_best_on_average_is_reported() -> None:
     assert {result.cell.option("source") for result in entry.results} == {"top-off"}
 
 
-def test_a_way_with_few_seeds_does_not_stand_for_one_with_many() -> None:
+def test_variants_with_fewer_seeds_are_ignored() -> None:
     lucky = worth(cell("tasks", "drl-abs-t", "maze", 0, source="harvester"), 1.0)
     others = [worth(cell("tasks", "drl-abs-t", "maze", seed, source="top-off"), 0.5) for seed in (0, 1)]
     assert tabulate(TASKS, [lucky, *others])["drl-abs-t"]["maze"].returns == [0.5, 0.5]

@@ -139,7 +139,7 @@ def test_a_population_is_where_its_points_are_seen(recorded: Trajectory, again: 
 def test_of_a_last_population_only_what_was_tried_is_kept(recorded: Trajectory) -> None:
     *_, before, last = recorded.iterations
     assert [len(x.population) for x in recorded.iterations] == [POPULATION] * 5 + [LEFT_OVER]
-    assert np.array_equal(last.centre, before.centre)  # the search was not told
+    assert np.array_equal(last.centre, before.centre)  # the search got no scores
 
 
 def test_the_truth_is_where_its_program_is_seen(recorded: Trajectory, space: Space) -> None:
@@ -171,10 +171,10 @@ def test_another_seed_is_another_trajectory(config: SolveConfig, recorded: Traje
     assert (other.truth, other.truth_program, other.truth_return) == (None, None, None)
 
 
-def test_every_step_is_told(config: SolveConfig, space: Space) -> None:
-    told: list[Round] = []
-    record(replace(config, budget=2 * POPULATION), space, programs=10, listener=told.append)
-    assert [step.evaluations for step in told] == [POPULATION, 2 * POPULATION]
+def test_listener_gets_every_step(config: SolveConfig, space: Space) -> None:
+    steps: list[Round] = []
+    record(replace(config, budget=2 * POPULATION), space, programs=10, listener=steps.append)
+    assert [step.evaluations for step in steps] == [POPULATION, 2 * POPULATION]
 
 
 @needs_shipped_weights
@@ -189,25 +189,25 @@ def test_a_search_whose_budget_is_used_up_has_not_converged(recorded: Trajectory
     assert not recorded.converged
 
 
-def test_another_kind_of_search_is_refused(config: SolveConfig, space: Space) -> None:
+def test_search_without_trajectory_raises(config: SolveConfig, space: Space) -> None:
     with pytest.raises(
         ValueError, match=r"only leaps and leaps\+ have a trajectory in the space, found 'cebs'"
     ):
         record(replace(config, method="cebs"), space)
 
 
-def test_a_space_that_is_not_the_searchs_is_refused(config: SolveConfig, tmp_path: Path) -> None:
+def test_space_of_another_search_raises(config: SolveConfig, tmp_path: Path) -> None:
     save_weights(untrained(16), tmp_path / "other")
-    with pytest.raises(ValueError, match=r"the search is in the space .*, found .*other"):
+    with pytest.raises(ValueError, match=r"expected the space of the search, .*, found .*other"):
         record(config, Space(tmp_path / "other"))
 
 
-def test_a_truth_that_is_no_program_is_refused(config: SolveConfig, space: Space) -> None:
+def test_invalid_truth_program_raises(config: SolveConfig, space: Space) -> None:
     with pytest.raises(ProgramError, match="mov"):
         record(config, space, "DEF run m( mov m)")
 
 
-def test_too_few_programs_for_a_plane_are_refused(config: SolveConfig, space: Space) -> None:
+def test_too_few_programs_for_a_plane_raise(config: SolveConfig, space: Space) -> None:
     with pytest.raises(ValueError, match="at least 3 programs, found 2"):
         record(config, space, programs=2)
 
@@ -305,7 +305,7 @@ def test_the_returns_of_an_evolution_rise() -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 0])
-def test_an_evolution_of_less_than_two_rows_is_refused(rows: int) -> None:
+def test_evolution_with_fewer_than_two_rows_raises(rows: int) -> None:
     with pytest.raises(ValueError, match=f"rows must be at least 2, found {rows}"):
         evolution(with_bests([0.0, 1.0]), rows)
 
@@ -333,16 +333,21 @@ def test_a_report_is_the_trajectory_in_plain_numbers(recorded: Trajectory) -> No
     report = json.loads(json.dumps(recorded.report()))
     assert report["config"]["task"] == "stair-climber"
     assert report["truth"]["return"] == 1.0
-    for said, kept in zip(report["iterations"], recorded.iterations, strict=True):
-        assert (said["iteration"], said["best_return"], said["mean_return"], said["centre_return"]) == (
+    for stored, kept in zip(report["iterations"], recorded.iterations, strict=True):
+        assert (
+            stored["iteration"],
+            stored["best_return"],
+            stored["mean_return"],
+            stored["centre_return"],
+        ) == (
             kept.number,
             kept.best,
             kept.mean,
             kept.centre_return,
         )
-        assert (said["best_program"], said["centre_program"]) == (kept.program, kept.centre_program)
-        assert said["population"] == pytest.approx(kept.population, abs=1e-4)
-        assert said["centre"] == pytest.approx(kept.centre, abs=1e-4)
+        assert (stored["best_program"], stored["centre_program"]) == (kept.program, kept.centre_program)
+        assert stored["population"] == pytest.approx(kept.population, abs=1e-4)
+        assert stored["centre"] == pytest.approx(kept.centre, abs=1e-4)
     assert report["cloud"] == pytest.approx(recorded.cloud, abs=1e-4)
 
 
@@ -351,8 +356,8 @@ def test_a_report_without_a_truth_says_so() -> None:
 
 
 def test_a_summary_is_what_a_picture_needs_and_can_be_read(recorded: Trajectory) -> None:
-    said = json.loads(json.dumps(recorded.summary()))
-    read = Trajectory.of_summary(said)
+    stored = json.loads(json.dumps(recorded.summary()))
+    read = Trajectory.of_summary(stored)
     assert (read.config, read.converged, read.truth_program) == (recorded.config, False, STAIRS)
     assert read.plane.shares == pytest.approx(recorded.plane.shares, abs=1e-4)
     assert read.truth == pytest.approx(recorded.truth, abs=6e-4)
@@ -364,25 +369,25 @@ def test_a_summary_is_what_a_picture_needs_and_can_be_read(recorded: Trajectory)
         )
         assert one.centre == pytest.approx(other.centre, abs=6e-4)
         assert one.population == pytest.approx(other.population, abs=6e-4)
-    assert read.summary() == said
+    assert read.summary() == stored
 
 
 def test_a_summary_of_a_long_search_keeps_some_populations_and_the_programs_that_rose() -> None:
     bests = [i / 1000 if i % 100 == 0 else 0.0 for i in range(1000)]
-    said = with_bests(bests).summary()
-    assert [int(number) for number in said["populations"]] == [i + 1 for i in spread(1000, 6)]
-    assert [int(number) for number in said["programs"]] == numbers(bests, 24)
-    assert len(said["best_returns"]) == len(said["centres"]["x"]) == 1000
-    read = Trajectory.of_summary(said)
+    stored = with_bests(bests).summary()
+    assert [int(number) for number in stored["populations"]] == [i + 1 for i in spread(1000, 6)]
+    assert [int(number) for number in stored["programs"]] == numbers(bests, 24)
+    assert len(stored["best_returns"]) == len(stored["centres"]["x"]) == 1000
+    read = Trajectory.of_summary(stored)
     assert [len(read.iterations[i].population) for i in (0, 1, 999)] == [1, 0, 1]
     assert (read.iterations[100].program, read.iterations[101].program) == ("program 101", "")
     assert read.truth is None
-    assert len(json.dumps(said)) < 100_000
+    assert len(json.dumps(stored)) < 100_000
 
 
 def test_a_summary_of_a_short_search_keeps_every_program() -> None:
-    said = with_bests([0.5] * 24).summary()
-    assert len(said["programs"]) == 24
+    stored = with_bests([0.5] * 24).summary()
+    assert len(stored["programs"]) == 24
     assert len(with_bests([0.5] * 25).summary()["programs"]) == 2
 
 

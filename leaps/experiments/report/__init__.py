@@ -1,1 +1,1 @@
-"""Stored results as documents: here and as reported, with the commands that made them."""
+"""Generated documents that compare stored results with reported ones."""

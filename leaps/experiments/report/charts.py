@@ -1,4 +1,4 @@
-"""A figure per experiment: a panel per column, a line per row, results here and as reported."""
+"""One figure per experiment: a panel per column, with results and reported numbers per row."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 HERE, REPORTED, BAND = BLUE, COLOURS[0], "#f1f4f8"
 MOST_ACROSS = 3
-"""panels"""
+"""most panels side by side"""
 WIDTH, LINE_HEIGHT = 9.6, 0.3
-"""inches, of the figure and of a row"""
+"""width of the figure and height of a row, in inches"""
 APART = 0.19
-"""of a row: the result here above its middle, the reported one below, if there is one"""
-WORTH_SHARING = 0.7
-"""of a panel's width that must be left to it when all panels share one scale"""
+"""fraction of a row: offset of the result above its middle, and of the reported number below"""
+LEAST_FILLED = 0.7
+"""least fraction of its width that each panel must fill for a common scale"""
 
 
 def draw(section: Section) -> bytes:
-    """Draw an experiment as SVG; the same results give the same bytes."""
+    """Draw an experiment as SVG; equal results give equal bytes."""
     return render(lambda: chart_of(section), "svg")
 
 
@@ -37,7 +37,7 @@ def chart_of(section: Section) -> "Figure":
     ]
     shown = [section.table[method, task] for method in methods for task in tasks]
     reported = any(one.entry and one.reported for one in shown)
-    # As many as leave no gap: four are two and two, not three and one.
+    # No incomplete rows if possible: four panels are two and two, not three and one.
     across = next((n for n in (MOST_ACROSS, 2) if len(tasks) % n == 0), min(len(tasks), MOST_ACROSS))
     down = -(-len(tasks) // across)
     height = down * (LINE_HEIGHT * len(methods) + 0.75) + 0.5
@@ -46,10 +46,10 @@ def chart_of(section: Section) -> "Figure":
     panels = list(figure.subplots(down, across, squeeze=False).flat)
     rows = [{method: section.table[method, task] for method in methods} for task in tasks]
     scales = _scales([_reach(row) for row in rows])
-    for place, (axes, task, row, scale) in enumerate(zip(panels, tasks, rows, scales, strict=False)):
+    for index, (axes, task, row, scale) in enumerate(zip(panels, tasks, rows, scales, strict=False)):
         _panel(axes, row, scale)
         axes.set_title(task, loc="left", fontsize=11, fontweight="bold", color=INK)
-        axes.tick_params(labelleft=place % across == 0)
+        axes.tick_params(labelleft=index % across == 0)
     for axes in panels[len(tasks) :]:
         axes.set_visible(False)
     figure.legend(handles=_legend(reported), loc="outside upper left", ncols=2, frameon=False, labelcolor=INK)
@@ -60,29 +60,29 @@ Scale = tuple[float, float]
 
 
 def _reach(row: dict[str, Comparison]) -> Scale:
-    """From where to where a panel's marks go."""
+    """The range of a panel's marks."""
     reach = [0.0]
     for one in row.values():
         if one.entry is None:
             continue
         reach += [*interval([one.entry.returns], mean), one.entry.mean]
         if one.reported is not None:
-            deviation = one.reported.deviation or 0.0
-            reach += [one.reported.mean - deviation, one.reported.mean + deviation]
-    if max(reach) > 0.5:  # where 1 is in sight, it is shown
+            std = one.reported.deviation or 0.0
+            reach += [one.reported.mean - std, one.reported.mean + std]
+    if max(reach) > 0.5:  # include 1 if it is near
         reach.append(1.0)
     return min(reach), max(reach)
 
 
 def _scales(reaches: list[Scale]) -> list[Scale]:
-    """One scale for all panels, so that they can be compared, unless that leaves one of them little room.
+    """A common scale for all panels, unless one of them would fill too little of it.
 
     >>> _scales([(0.0, 1.0), (-0.1, 1.0)]), _scales([(0.0, 1.0), (-0.7, 1.0)])
     ([(-0.1, 1.0), (-0.1, 1.0)], [(0.0, 1.0), (-0.7, 1.0)])
     """
     left, right = min(low for low, _ in reaches), max(high for _, high in reaches)
-    shared = all(high - low >= WORTH_SHARING * (right - left) for low, high in reaches)
-    return [(left, right)] * len(reaches) if shared else reaches
+    common = all(high - low >= LEAST_FILLED * (right - left) for low, high in reaches)
+    return [(left, right)] * len(reaches) if common else reaches
 
 
 def _panel(axes: Any, row: dict[str, Comparison], scale: Scale) -> None:
@@ -96,8 +96,8 @@ def _panel(axes: Any, row: dict[str, Comparison], scale: Scale) -> None:
         _bar(axes, above, low, high, HERE)
         axes.plot(one.entry.mean, above, "o", ms=6.5, color=HERE, mew=0, zorder=4)
         if one.reported is not None:
-            below, deviation = line + APART, one.reported.deviation or 0.0
-            _bar(axes, below, one.reported.mean - deviation, one.reported.mean + deviation, REPORTED)
+            below, std = line + APART, one.reported.deviation or 0.0
+            _bar(axes, below, one.reported.mean - std, one.reported.mean + std, REPORTED)
             axes.plot(one.reported.mean, below, "D", ms=5.5, color=WHITE, mec=REPORTED, mew=1.5, zorder=4)
     left, right = scale
     axes.set_xlim(left - 0.05 * (right - left), right + 0.05 * (right - left))
@@ -113,7 +113,7 @@ def _panel(axes: Any, row: dict[str, Comparison], scale: Scale) -> None:
 
 
 def _bar(axes: Any, height: float, low: float, high: float, colour: str) -> None:
-    """An interval; one without width is none."""
+    """Draw an interval, unless its width is 0."""
     if high > low:
         axes.plot([low, high], [height, height], color=colour, lw=2.2, solid_capstyle="round", zorder=3)
 

@@ -33,29 +33,29 @@ from leaps.karel.tasks import PAPER_TASKS
 
 TITLE = "Which of the paper's claims hold"
 INTRODUCTION = (
-    "Every claim of the paper about results, in its own words, with a verdict and the results behind it. "
-    "`leaps report` writes this page from the stored results. A number is a mean (standard deviation) · "
+    "Every claim of the paper about results, quoted, with a verdict and the results behind it. "
+    "`leaps report` generates this page from the stored results. Numbers are mean (standard deviation) · "
     f"seeds. A method counts as better if the difference of the means exceeds {LEVEL} and {ERRORS:.0f} times "
-    "its standard error; several trainings of a program space count as several draws, searches within one "
-    "as seeds. `leaps` is the published search in a space trained here, in rollouts as long as those of the "
-    "policies; `leaps-220` has the authors' limit of a rollout. "
+    "its standard error. Standard errors are over independent trainings of a program space where there are "
+    "several, else over seeds. `leaps` is the published search in a space trained here, with rollouts as "
+    "long as those of the policies. `leaps-220` has the authors' rollout limit. "
     "[The reproduction](reproduction.md) has all tables and commands."
 )
 POOR, FULL = 0.5, 0.995
-"""a return below which a method does poorly, and from which on it solves a task"""
+"""return below which a method does poorly, and return from which it counts as solving a task"""
 HOME_LEAST = 0.05
-"""a return at home that large worlds could not take away"""
+"""least return at the default size; from a lower one, a loss in large worlds could not be measured"""
 NEURAL = ("drl", "drl-fcn", "drl-abs", "drl-abs-t", "hrl", "hrl-abs", "naive", "viper")
 """the paper's baselines"""
 TABLE_3 = tuple(method for method in NEURAL if method != "drl-fcn")
-"""those of its Table 3"""
+"""baselines in the paper's Table 3"""
 SPACES = ("leaps-p", "leaps-p+r", "leaps-p+l", "leaps")
 TESTS = ("WHILE", "IFELSE+WHILE", "2IF+IFELSE", "WHILE+2IF+IFELSE")
 SPLITS = ("train", "validation", "test")
 LARGE = ("stair-climber", "maze", "four-corner", "top-off", "harvester")
 LARGE_RIVALS = ("drl", "drl-fcn", "drl-abs", "viper")
 SHARES = ("0.75", "0.5", "0.25", "0.1", "0.05")
-MATERIAL = "Space of the first training only."
+MATERIAL = "Measured in the first trained space only."
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Claim:
 
 
 def _about(where: str, holds: bool | None, numbers: str) -> Verdict:
-    """A verdict on a single thing."""
+    """A verdict from a single case."""
     return decide([Case(where, holds, numbers)])
 
 
@@ -81,7 +81,7 @@ CONTROL = ("IF", "IFELSE", "WHILE", "REPEAT")
 
 
 def _statements(entry: Entry) -> float:
-    """Conditionals and loops in a program, on average."""
+    """Mean number of conditionals and loops per program."""
     programs = [str(one.values["program"]) for one in entry.results if one.values.get("program")]
     if not programs:
         raise KeyError("programs")
@@ -95,7 +95,7 @@ def _naive_is_simple(results: Results) -> Verdict:
             _statements(results.entry("reconstruction", method, test)) for method in ("naive", "leaps")
         )
         cases.append(Case(test, own < other, f"naive {own:.1f}, leaps {other:.1f}"))
-    return decide(cases, "Conditionals and loops in a program.")
+    return decide(cases, "Mean number of conditionals and loops per program.")
 
 
 def _spaces_beat_naive(results: Results) -> Verdict:
@@ -151,17 +151,15 @@ def _data(results: Results) -> Verdict:
 def _shape(results: Results) -> Verdict:
     maps = {row: results.figure("latent-map", row, "test-programs") for row in SPACES}
     shape = {row: float(values["from_normal"]) for row, values in maps.items()}
-    round_ones = max(shape["leaps-p"], shape["leaps-p+r"])
+    baseline = max(shape["leaps-p"], shape["leaps-p+r"])
     filled = ", ".join(f"{row} {float(values['dimensions']):.0f}" for row, values in maps.items())
     return decide(
         (
-            Case(
-                row, shape[row] > round_ones, f"{shape[row]:.3f}, without the loss L at most {round_ones:.3f}"
-            )
+            Case(row, shape[row] > baseline, f"{shape[row]:.3f}, without the loss L at most {baseline:.3f}")
             for row in ("leaps-p+l", "leaps")
         ),
-        "Distance of the training programs on the map from a normal distribution (0 is normal). Dimensions "
-        f"that they fill, of 256: {filled}. {MATERIAL}",
+        "Distance of the training programs on the map from a normal distribution (0 is normal). They fill "
+        f"these numbers of the 256 dimensions: {filled}. {MATERIAL}",
     )
 
 
@@ -174,7 +172,7 @@ def _closer(results: Results) -> Verdict:
     own, other = _apart(results, "leaps"), _apart(results, "leaps-p+l")
     return decide(
         [Case("the four test programs", own < other, f"leaps {number(own)}, leaps-p+l {number(other)}")],
-        "Mean distance of a test program and what the search found for it, in units of the space. "
+        "Mean distance between a test program and the search's result for it, in units of the space. "
         f"{MATERIAL}",
     )
 
@@ -199,25 +197,30 @@ def _interpolation(results: Results) -> Verdict:
 
 
 def _rises(values: Sequence[float]) -> tuple[bool, str]:
-    """Whether the means of the first, second and last third rise, and these means."""
+    """Whether the means of the first, second and last third increase, and the means as text."""
     ends = [round(part * len(values) / 3) for part in range(4)]
     thirds = [fmean(values[begin:end] or values[-1:]) for begin, end in pairwise(ends)]
-    rises = thirds[0] <= thirds[1] <= thirds[2] and thirds[0] < thirds[2]
-    return rises, " → ".join(number(third) for third in thirds)
+    increases = thirds[0] <= thirds[1] <= thirds[2] and thirds[0] < thirds[2]
+    return increases, " → ".join(number(third) for third in thirds)
 
 
 def _trajectory_rises(results: Results) -> Verdict:
     values = results.figure("cem-trajectory", "leaps", "stair-climber")
     named = (("population", "mean_returns"), ("next centre", "centre_returns"))
-    return decide((Case(name, *_rises(values[key])) for name, key in named), "Thirds of the search.")
+    return decide(
+        (Case(name, *_rises(values[key])) for name, key in named),
+        "Means over the first, second and last third of the search.",
+    )
 
 
 def _nears_the_truth(results: Results) -> Verdict:
     values = results.figure("cem-trajectory", "leaps", "stair-climber")
     truth = [values["truth"]["place"][axis][0] for axis in "xy"]
-    places = list(zip(values["centres"]["x"], values["centres"]["y"], strict=True))
-    first, last = (dist(place, truth) for place in (places[0], places[-1]))
-    return _about("distance on the map", last < first, f"{number(first)} at first, {number(last)} in the end")
+    centres = list(zip(values["centres"]["x"], values["centres"]["y"], strict=True))
+    first, last = (dist(centre, truth) for centre in (centres[0], centres[-1]))
+    return _about(
+        "distance on the map", last < first, f"{number(first)} at the start, {number(last)} at the end"
+    )
 
 
 def _does_not_converge(results: Results) -> Verdict:
@@ -228,25 +231,28 @@ def _does_not_converge(results: Results) -> Verdict:
 def _evolves(results: Results) -> Verdict:
     rows = results.figure("evolution", "leaps", "stair-climber")["rows"]
     holds, numbers = _rises([float(row["return"]) for row in rows])
-    return decide([Case("the best of each iteration", holds, numbers)], "Thirds of the search.")
+    return decide(
+        [Case("the best of each iteration", holds, numbers)],
+        "Means over the first, second and last third of the search.",
+    )
 
 
 # The tasks
 
 
 def _one_exception(results: Results, experiment: str, rivals: Sequence[str], limit: str = "") -> Case:
-    """Whether no rival is better, on all tasks but one."""
-    behind = [
+    """The case that on all tasks but one no rival is better."""
+    losses = [
         case
         for task in PAPER_TASKS
         if (case := best(results, experiment, "leaps", rivals, task + limit, task)).holds is False
     ]
-    listed = "; ".join(f"{case.where} ({case.numbers})" for case in behind) or "none"
+    listed = "; ".join(f"{case.where} ({case.numbers})" for case in losses) or "none"
     where = {
         TABLE_3: "the baselines of Table 3",
         NEURAL: "with drl-fcn",
     }.get(tuple(rivals), f"in rollouts of 100 actions ({', '.join(rivals)})")
-    return Case(where, len(behind) <= 1, f"behind on {len(behind)} of {len(PAPER_TASKS)}, {listed}")
+    return Case(where, len(losses) <= 1, f"behind on {len(losses)} of {len(PAPER_TASKS)}, {listed}")
 
 
 def _best_on_all_but_one(results: Results) -> Verdict:
@@ -256,7 +262,7 @@ def _best_on_all_but_one(results: Results) -> Verdict:
         _one_exception(results, "short", ("drl", "drl-fcn", "drl-abs"), "~100"),
     ]
     limited = ", ".join(f"{task} {number(results.mean('tasks', 'leaps-220', task))}" for task in PAPER_TASKS)
-    return decide(cases, f"With the authors' limit, leaps-220: {limited}.")
+    return decide(cases, f"Returns of leaps-220, with the authors' rollout limit: {limited}.")
 
 
 def _random_is_worse(results: Results) -> Verdict:
@@ -274,7 +280,7 @@ def _bounded(results: Results) -> Verdict:
         trees = results.entry("tasks", "viper", task)
         numbers = f"best teacher {number(teacher)}, trees {entry_text(trees)}"
         cases.append(Case(task, trees.mean <= teacher + LEVEL, numbers))
-    return decide(cases, "A tree here is the best of 80 by its return.")
+    return decide(cases, "Each tree here is the best of 80 by return.")
 
 
 def _networks_beat_trees(results: Results) -> Verdict:
@@ -295,12 +301,12 @@ def _transfer(results: Results) -> Verdict:
             for task in PAPER_TASKS
             if results.mean("tasks", "drl-abs", task) < FULL
         ),
-        "Tasks that drl-abs does not solve already. The transfer is the best of five.",
+        "Only tasks that drl-abs does not solve. The transfer is from the best of five source tasks.",
     )
 
 
 def _poor(results: Results, methods: Sequence[str], tasks: Iterable[str] = PAPER_TASKS) -> Verdict:
-    """Whether methods do poorly."""
+    """The verdict that every method does poorly on every task."""
     return decide(
         Case(f"{method} on {task}", results.mean("tasks", method, task) < POOR, number(own))
         for method in methods
@@ -383,7 +389,7 @@ def _unaffected(results: Results) -> Verdict:
 
 
 def _networks_break(results: Results) -> Verdict:
-    """DRL was trained in large worlds; the others were not."""
+    """Compare large worlds with the default size. Only DRL is retrained in large worlds."""
     cases = []
     for method in ("drl", "drl-abs", "viper"):
         for task in LARGE[:2]:
@@ -394,7 +400,7 @@ def _networks_break(results: Results) -> Verdict:
                     cases.append(Case(f"{method} on {task}", None, "no result yet"))
                 else:
                     cases.append(behind(f"{method} on {task}", change))
-    return decide(cases, f"Of those with at least {HOME_LEAST} at home.")
+    return decide(cases, f"Only entries with a return of at least {HOME_LEAST} at the task's own size.")
 
 
 def _without_loss(results: Results) -> Verdict:
@@ -424,8 +430,7 @@ def _best_of_five(results: Results) -> Verdict:
                 f"{count} of 5. {listed}",
             )
         ],
-        f"Harvester at 100x100, searched or learned by others: {searched}. `ladder-sizes` was searched "
-        "for at several sizes.",
+        f"Other methods on Harvester at 100x100: {searched}. `ladder-sizes` searches at several sizes.",
     )
 
 
@@ -480,7 +485,7 @@ def _ahead_on_unseen(results: Results) -> Verdict:
 
 
 def _decreases(results: Results, task: str, home: str) -> dict[str, float]:
-    """Percent lost on average over the shares, against learning from everything."""
+    """Mean percent change over the fractions, relative to learning from all configurations."""
     found = {}
     for method in ("drl", "drl-abs", "viper", "leaps"):
         before = results.mean("tasks", method, home)
@@ -536,8 +541,8 @@ def _edits(results: Results) -> Verdict:
     given = ", ".join(f"{task} {number(value)}" for task, value in before.items())
     return Verdict(
         MISSING,
-        f"It is a claim about people, and none took part here. `leaps repair` changes the returns of the "
-        f"same programs by {_listed(gains)} on average; before, they are {given}.",
+        f"The claim is about people, and no people took part here. `leaps repair` changes the returns of the "
+        f"same programs by {_listed(gains)} on average. Their original returns are {given}.",
     )
 
 
@@ -750,7 +755,7 @@ TOPICS: Mapping[str, tuple[Claim, ...]] = {
         ),
     ),
 }
-"""by what they are about; a cut is marked by …, words that the paper has elsewhere stand in brackets"""
+"""claims by topic; … marks an omission, and brackets hold words from elsewhere in the paper"""
 COUNTED = {
     HOLDS: ("holds", "hold"),
     PARTLY: ("holds in part", "hold in part"),
@@ -758,7 +763,7 @@ COUNTED = {
     OPEN: ("is undecided", "are undecided"),
     MISSING: ("is not measured", "are not measured"),
 }
-"""verdicts on one claim, and on several"""
+"""verdicts in singular and plural"""
 CLAIMS = tuple(claim for claims in TOPICS.values() for claim in claims)
 
 
@@ -770,7 +775,7 @@ def judge(claim: Claim, results: Results) -> Verdict:
 
 
 def claims_page(contents: Contents) -> str:
-    """The page, as Markdown."""
+    """The page of claims, as Markdown."""
     results = Results(contents)
     verdicts = {claim.quote: judge(claim, results) for claim in CLAIMS}
     counts = {

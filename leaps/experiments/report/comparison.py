@@ -1,4 +1,4 @@
-"""Results here and as reported: of an entry, and of a row."""
+"""Comparison of results with reported numbers, for an entry and for a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from leaps.experiments.table import Entry
 
 BETTER, WORSE = "▲", "▼"
 ROUNDING = 0.005
-"""reported numbers have two digits: what is closer is the same"""
+"""reported numbers have two decimals, so smaller differences do not count"""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """An entry of a table, here and as reported; either may be missing."""
+    """A table entry and the reported number; either may be missing."""
 
     entry: Entry | None
     reported: Reported | None
 
     @property
     def mark(self) -> str:
-        """Better or worse than the reported number by more than its deviation, or neither."""
+        """BETTER or WORSE if the difference exceeds the reported standard deviation, else ''."""
         if self.entry is None or self.reported is None:
             return ""
         difference = self.entry.mean - self.reported.mean
@@ -35,14 +35,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Summary:
-    """A row in one line."""
+    """Summary statistics of a row."""
 
     runs: int
     interquartile_mean: float
     interval: tuple[float, float] | None
-    """of 95 %; one run per column has none"""
+    """95 % interval; None with one run per column"""
     means: tuple[float, float] | None
-    """here and as reported, over the columns that have both"""
+    """means here and as reported, over the columns with both"""
     better: int
     worse: int
     alike: int

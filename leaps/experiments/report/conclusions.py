@@ -12,7 +12,7 @@ COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 def conclusion_of(section: Section) -> str:
-    """One paragraph: what the experiment shows, then how many reported numbers are reproduced."""
+    """One paragraph: the experiment's finding, then the number of reproduced numbers."""
     find = _FINDINGS.get(section.experiment.name, _ranking)
     return " ".join([*find(section), *_agreement(section)])
 
@@ -25,7 +25,7 @@ def mean_of(section: Section, row: str) -> float | None:
 
 
 def _means(section: Section, rows: Sequence[str]) -> dict[str, float]:
-    """The means of those rows that have results in all columns."""
+    """The means of rows with results in all columns."""
     found = {row: mean_of(section, row) for row in rows}
     return {row: mean for row, mean in found.items() if mean is not None}
 
@@ -40,7 +40,7 @@ def _columns(section: Section) -> str:
 
 
 def _agreement(section: Section) -> list[str]:
-    """How many entries with a reported number agree with it."""
+    """Count the entries that agree with their reported number."""
     both = [one for one in section.table.values() if one.entry is not None and one.reported is not None]
     if not both:
         return []
@@ -53,14 +53,14 @@ def _agreement(section: Section) -> list[str]:
 
 
 def _ranking(section: Section, rows: Sequence[str] | None = None) -> list[str]:
-    """Rows by their means, the highest first."""
+    """List rows by mean, highest first."""
     means = _means(section, rows or section.experiment.methods)
     if not means:
         return []
     ordered = sorted(means, key=lambda row: -means[row])
     listed = ", ".join(f"`{row}` {number(means[row])}" for row in ordered)
     partial = [row for row in section.summaries if row not in means and (rows is None or row in rows)]
-    rest = f" (`{'`, `'.join(partial)}`: not all columns yet)" if partial else ""
+    rest = f" (`{'`, `'.join(partial)}`: results missing in some columns)" if partial else ""
     return [f"Means{_columns(section)}: {listed}{rest}."]
 
 
@@ -101,7 +101,7 @@ def _steps(section: Section) -> list[str]:
 
 
 def _lowest(section: Section) -> list[str]:
-    """The row that differs most, and the range of all others."""
+    """The row with the lowest mean, and the range of all others."""
     means = _means(section, section.experiment.methods)
     if len(means) < 3:
         return _ranking(section)
@@ -147,4 +147,4 @@ _FINDINGS: dict[str, Callable[[Section], list[str]]] = {
     "short": _published,
     "karel-hard": _published,
 }
-"""by experiment; the others are summed up by the means of their rows"""
+"""finding by experiment; all others list the means of their rows"""

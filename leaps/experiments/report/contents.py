@@ -1,4 +1,4 @@
-"""The contents of a report, before they are written as Markdown."""
+"""The contents of a report, independent of Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from leaps.experiments.report.statistics import is_number
 from leaps.experiments.store import Store
 from leaps.experiments.table import Entry, Rows, tabulate
 
-Place = tuple[str, str]
+EntryKey = tuple[str, str]
 """method and task"""
 
 
@@ -27,23 +27,23 @@ class Section:
     """An experiment that is a table."""
 
     experiment: Experiment
-    table: dict[Place, Comparison]
-    """every method and task, also those without a result"""
+    table: dict[EntryKey, Comparison]
+    """every method and task, including those without a result"""
     summaries: dict[str, Summary]
-    """by method, of those with results"""
+    """by method, for methods with results"""
     notes: tuple[str, ...]
-    """explanations of marked entries, in the order in which they are first needed"""
-    explained: dict[Place, int]
-    """numbers of these notes, from 1"""
+    """notes on marked entries, in reading order"""
+    explained: dict[EntryKey, int]
+    """note numbers of entries, from 1"""
     effort: Listing | None
-    """of its searches, if it has any"""
+    """effort of its searches, if it has any"""
     effort_legend: str
     origin: Origin
 
     @property
-    def unexplained(self) -> list[Place]:
+    def unexplained(self) -> list[EntryKey]:
         """Marked entries without a note."""
-        return [place for place, one in self.table.items() if one.mark and place not in self.explained]
+        return [key for key, one in self.table.items() if one.mark and key not in self.explained]
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Exhibit:
     """An experiment that is a figure."""
 
     experiment: Experiment
-    shown: dict[Place, Result]
-    """what there is to draw, in the experiment's order"""
+    shown: dict[EntryKey, Result]
+    """results to draw, in the experiment's order"""
     origin: Origin
 
 
@@ -64,23 +64,23 @@ class Contents:
     exhibits: tuple[Exhibit, ...]
     programs: tuple[Found, ...]
     costs: tuple[Cost, ...]
-    """of those that have results"""
+    """costs of experiments with results"""
     quick: bool
-    """whether results of quick runs are among these"""
+    """whether results of quick runs are included"""
     left_out: int
-    """results that belong to no table: of quick runs, and policies that other trainings started from"""
+    """number of results outside all tables: quick runs, and policies that other trainings started from"""
     aside: tuple[Path, ...]
-    """files that could not be read"""
+    """unreadable files"""
 
     @property
     def experiments(self) -> list[str]:
-        """The names of all that have results."""
+        """The names of all experiments with results."""
         tables = [section.experiment.name for section in self.sections]
         return tables + [exhibit.experiment.name for exhibit in self.exhibits]
 
 
 def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
-    """Read a store. `quick` takes results of quick runs for full ones, to try how a report looks."""
+    """Read a store. quick: treat quick results as full ones, to preview a report."""
     sections, exhibits, tables, costs, left_out = [], [], dict[str, Rows](), [], 0
     for name, built_in in {**TABLES, **FIGURES}.items():
         results = _read(store, name)
@@ -100,10 +100,10 @@ def gather(store: Store, notes: Notes = NOTES, quick: bool = False) -> Contents:
             tables[name] = rows
             sections.append(_section(experiment, rows, origin_of(experiment, rows, behind), notes))
     if not sections and not exhibits:
-        quick_ones = f" but {left_out} of quick runs, which are in no report" if left_out else ""
+        quick_ones = f" except {left_out} of quick runs, which reports leave out" if left_out else ""
         raise ValueError(
-            f"no results in {str(store.folder)!r}{quick_ones}; `leaps experiment NAME` makes some, and "
-            "--results says where they are"
+            f"no results in {str(store.folder)!r}{quick_ones}; compute some with "
+            "`leaps experiment NAME`, or name their folder with --results"
         )
     return Contents(
         tuple(sections),
@@ -128,8 +128,8 @@ def _read(store: Store, experiment: str) -> dict[Cell, Result]:
 
 
 def _exhibit(experiment: Experiment, results: Sequence[Result]) -> Exhibit:
-    """Take one result for each place: a full one rather than a quick one, and the first seed."""
-    best: dict[Place, Result] = {}
+    """Take one result per method and task: a full one rather than a quick one, and the first seed."""
+    best: dict[EntryKey, Result] = {}
     for result in sorted(results, key=lambda one: (not is_full(experiment, one.cell), one.cell.seed)):
         best.setdefault((result.cell.method, result.cell.task), result)
     shown = {
@@ -153,9 +153,9 @@ def _section(experiment: Experiment, rows: Rows, origin: Origin, notes: Notes) -
     }
     summaries = {method: summarize([table[method, task] for task in experiment.tasks]) for method in rows}
     numbers: dict[str, int] = {}
-    explained: dict[Place, int] = {}
-    for place, one in table.items():
-        if one.mark and (note := note_of(notes, experiment.name, *place)):
-            explained[place] = numbers.setdefault(note, len(numbers) + 1)
+    explained: dict[EntryKey, int] = {}
+    for key, one in table.items():
+        if one.mark and (note := note_of(notes, experiment.name, *key)):
+            explained[key] = numbers.setdefault(note, len(numbers) + 1)
     effort = effort_of(experiment.name, rows, experiment.tasks)
     return Section(experiment, table, summaries, tuple(numbers), explained, effort, legend_of(rows), origin)

@@ -1,4 +1,4 @@
-"""Cost of experiments: measured where there are results, extrapolated where there are not."""
+"""Computing cost of experiments, measured from results and extrapolated to missing seeds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,22 +9,22 @@ from leaps.experiments.cell import Cell, Result
 from leaps.experiments.report.parts import Listing
 from leaps.experiments.run import needed_by
 
-TITLE = "What it costs"
+TITLE = "Computing cost"
 INTRODUCTION = (
-    "Process hours of each whole experiment, one core per process. Results are measured; missing seeds of a "
-    "row are assumed to cost as much as its stored ones. About a dozen trainings shared the GPU, so it is "
-    "busy for about a twelfth of these hours. Hours on a shared core are longer than on an idle one."
+    "Process hours of each complete experiment, with one core per process. Stored results are measured. "
+    "Missing seeds of a row are assumed to cost as much as its stored ones. About a dozen trainings shared "
+    "the GPU, so it is busy for about a twelfth of these hours. A shared core takes longer than an idle one."
 )
 HEAD = ("", "cells", "with results", "hours on a core", "hours beside a GPU", "not measured")
 NOTHING = "–"
 
 Kind = tuple[str, int | None]
-"""of cells that cost alike: a method, and how long it trains if that is not as usual"""
+"""a kind of cell with similar cost: method, and training steps if not the default"""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one experiment with all its seeds, and with what only it needs."""
+    """Cost of one experiment with all its seeds, and with dependencies that only it has."""
 
     experiment: str
     cells: int
@@ -39,7 +39,7 @@ def cost_of(experiment: Experiment, results: Mapping[Cell, Result]) -> Cost:
     wanted: dict[Kind, list[Cell]] = {}
     for wave in needed_by(experiment.cells()):
         for cell in wave:
-            if cell.experiment == experiment.name:  # the others count where they belong
+            if cell.experiment == experiment.name:  # cells of other experiments count there
                 wanted.setdefault(_kind(cell), []).append(cell)
     seconds = {"core": 0.0, "gpu": 0.0}
     unknown, measured = [], 0
@@ -51,10 +51,10 @@ def cost_of(experiment: Experiment, results: Mapping[Cell, Result]) -> Cost:
             continue
         on_gpu = [result for result in found if "gpu" in result.machine]
         on_core = [result for result in found if "gpu" not in result.machine]
-        for place, some in (("gpu", on_gpu), ("core", on_core)):
+        for kind, some in (("gpu", on_gpu), ("core", on_core)):
             if some:
-                share = len(some) / len(found)
-                seconds[place] += fmean(result.all_seconds for result in some) * share * len(cells)
+                fraction = len(some) / len(found)
+                seconds[kind] += fmean(result.all_seconds for result in some) * fraction * len(cells)
     return Cost(
         experiment.name,
         sum(len(cells) for cells in wanted.values()),

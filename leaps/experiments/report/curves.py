@@ -22,7 +22,7 @@ Point = tuple[float, float, float, float]
 HELD_OUT = 3
 """of a point"""
 PER_DECADE = 8
-"""points of a curve for every factor of ten"""
+"""points of a curve per factor of ten"""
 LINES: dict[str, tuple[str, str]] = {
     "leaps": (COLOURS[0], "-"),
     "leaps+": (COLOURS[1], "--"),
@@ -30,20 +30,20 @@ LINES: dict[str, tuple[str, str]] = {
     "cebs": (GREEN, "-."),
     "ladder": (BLUE, "-"),
 }
-"""colour and dashes, by method"""
+"""colour and line style by method"""
 WIDTH, HEIGHT = 9.6, 2.05
-"""inches, of a figure and of a row of panels"""
+"""width of a figure and height of a row of panels, in inches"""
 TAUS = np.linspace(0, 1, 101)[:-1]
 """thresholds of a performance profile; no return is above 1"""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What a search spends."""
+    """A measure of search effort, as an axis."""
 
     name: str
     index: int
-    """of a point"""
+    """index within a point"""
     low: float
     high: float
 
@@ -73,7 +73,7 @@ def curves_of(entry: Entry, axis: Axis) -> Numbers:
 
 
 def complete(entries: Entries) -> tuple[list[str], list[str]]:
-    """The methods with results on all tasks that have any, and the others: means over tasks need all."""
+    """Methods with results on all tasks of `entries`, as means over tasks need, and the other methods."""
     tasks = {task for _, task in entries}
     methods = [method for method in LINES if any(name == method for name, _ in entries)]
     whole = [method for method in methods if all((method, task) in entries for task in tasks)]
@@ -91,7 +91,7 @@ class Line:
 
 
 def line_of(method: str, strata: Sequence[Numbers], statistic: Statistic) -> Line:
-    """Sum up the runs of a method. strata: [runs, points] for each task."""
+    """Aggregate the runs of a method. strata: [runs, points] for each task."""
     low, high = band(strata, statistic)
     return Line(method, statistic(np.concatenate(strata).T), low, high)
 

@@ -1,4 +1,4 @@
-"""Parts of a table's section besides its numbers: curves, percent changes, programs."""
+"""Additional parts of a table's section: curves, percent changes and programs."""
 
 from collections.abc import Callable, Mapping
 from statistics import fmean, median
@@ -31,14 +31,14 @@ from leaps.search.reconstruct import TEST_PROGRAMS
 
 
 def details_of(section: Section, contents: Contents) -> list[Part]:
-    """The parts of a section that only its experiment has."""
+    """The parts of a section that are specific to its experiment."""
     name = section.experiment.name
     try:
         return _DETAILS[name](section, contents) if name in _DETAILS else []
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ValueError(
-            f"the results of {name} do not hold what its report needs ({type(error).__name__}: {error}); "
-            f"remove them and run `leaps experiment {name}`"
+            f"the stored results of {name} lack a field that the report needs ({type(error).__name__}: "
+            f"{error}); remove them and run `leaps experiment {name}`"
         ) from error
 
 
@@ -57,8 +57,8 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
     }
     methods, partial = curves.complete(entries)
     scope = (
-        f"Only rows with results on all {len(tasks)} tasks of this table are shown; {', '.join(partial)} "
-        "have none on some."
+        f"Only rows with results on all {len(tasks)} tasks of this table are shown. Results are missing for "
+        f"{', '.join(partial)}."
         if partial
         else ""
     )
@@ -73,7 +73,7 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
             Words(
                 f"Mean return on held-out worlds of the best program so far against {axis.name}, with a 95 % "
                 f"bootstrap band over seeds. All searches score programs on {BUDGET_WORLDS} worlds. The "
-                "return is 0 before a search's first program, and stays as it is after the search has ended."
+                "return is 0 before a search's first program, and constant after the search has ended."
                 + (
                     " Diamonds are the published medians of evaluations until HC's program was perfect on "
                     f"its own {BUDGET_WORLDS} worlds."
@@ -119,8 +119,8 @@ def _budget(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
         Listing("budget, evaluations until perfect", ("", *tasks), tuple(rows)),
         Words(
             f"Median evaluations until the best program had return 1 on all {BUDGET_WORLDS} worlds of the "
-            "search · searches that did so, of all. A search that never did counts as infinitely long: "
-            "“never” is a median of that kind.",
+            "search · number of such searches / all searches. A search without such a program counts as "
+            "infinitely long. “never” means that the median is infinite.",
         ),
     ]
 
@@ -136,7 +136,7 @@ def _perfect(entry: Entry | None) -> str:
 
 
 _WHOLE = {"top-off": "top-off", "harvester-subsets": "harvester"}
-"""the column of Table 3 that the paper compares a share of a task's configurations with"""
+"""the column of Table 3 with which the paper compares a fraction of a task's configurations"""
 
 
 def _unseen(section: Section, contents: Contents) -> list[Part]:
@@ -170,9 +170,9 @@ def _unseen(section: Section, contents: Contents) -> list[Part]:
         Heading("Change against learning from all configurations"),
         Listing("unseen, change against all configurations", ("", *tasks), tuple(rows)),
         Words(
-            "Mean return in this table against the row's mean return in Table 3 (top-off and harvester), "
-            "where it learned from all configurations. This is the percentage that the paper reports. "
-            f"{NOTHING} where the return in Table 3 is 0 or missing.",
+            "Change of the mean return relative to the row's mean return in Table 3 (top-off and harvester), "
+            "where the method learns from all configurations. The paper reports this percentage. "
+            f"{NOTHING}: the return in Table 3 is 0 or missing.",
         ),
         Heading("Change against the configurations seen"),
         Listing(
@@ -181,7 +181,8 @@ def _unseen(section: Section, contents: Contents) -> list[Part]:
             tuple((f"**{method}**", *(from_seen(method, task) for task in tasks)) for method in methods),
         ),
         Words(
-            "Mean return on all configurations against the mean return on the share that was learned from.",
+            "Change from the mean return on the configurations used in training to that on all "
+            "configurations.",
         ),
     ]
 
@@ -217,8 +218,8 @@ def _debugging(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG
             Heading("Improvement"),
             Listing("debugging, improvement", ("", *tasks, "average"), tuple(rows)),
             Words(
-                "Mean return of the edited programs against that of the original program. The reported edits "
-                "are by people; those here are found by `leaps repair`.",
+                "Change of the mean return from the original to the edited programs. The reported edits are "
+                "by people. The edits here are found by `leaps repair`.",
             ),
         ]
     for task in tasks:
@@ -248,7 +249,9 @@ def _reconstruction(section: Section, contents: Contents) -> list[Part]:  # noqa
             program = to_indented(parse(TEST_PROGRAMS[test], LANGUAGE)).rstrip()
             parts += [Heading(test), SideBySide((("test program", program), *found))]
     if parts:
-        parts.insert(0, Words("Programs found for the behaviour of each test program, with the first seed."))
+        parts.insert(
+            0, Words("Programs found for the behaviour of each test program, each with the first seed.")
+        )
     return parts
 
 
@@ -281,9 +284,9 @@ def _length(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
         Heading("Length and loops"),
         Listing("length, tokens and loops", ("", *tasks), tuple(rows)),
         Words(
-            "Mean tokens · mean loops (WHILE and REPEAT) of the programs found. The paper shows one program "
-            "of up to 100 tokens for each task. It states that without the limit of 45 tokens some programs "
-            "are much longer and lack loops.",
+            "Mean number of tokens · mean number of loops (WHILE and REPEAT) of the programs found. The "
+            "paper shows one program of up to 100 tokens for each task. It states that without the limit of "
+            "45 tokens some programs are much longer and lack loops.",
         ),
     ]
     if programs:
@@ -315,31 +318,31 @@ def _as_run(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG001
             rows.append((f"**{method}**", *(NOTHING if one is None else number(one) for one in means)))
     return [
         Words(
-            "In the authors' code leaving the stairs of StairClimber costs nothing, the last cell of TopOff "
-            "always has a marker, and Maze starts in a corner. It reports the mean on the ten worlds of the "
-            "search, and so does this table."
+            "In the authors' code, leaving the stairs of StairClimber has no penalty, the last cell of "
+            "TopOff always has a marker, and Maze starts in a corner. The code reports the mean over the ten "
+            "worlds of the search. This table does the same."
         ),
         Heading("The same programs on held-out worlds"),
         Listing("as-run, held-out", ("", *tasks), tuple(rows)),
     ]
 
 
-WHAT = {
-    "leaps": "nothing: seeds 0 to 4 of `tasks`",
-    "leaps+x2": "all distances of the search twice as long",
-    "leaps+x3": "all distances three times as long",
+ROW_CHANGES = {
+    "leaps": "none (seeds 0 to 4 of `tasks`)",
+    "leaps+x2": "all distances of the search doubled",
+    "leaps+x3": "all distances of the search tripled",
     **{f"leaps+{name}": text for name, text in AUTHORS_DETAILS.items()},
     "leaps+ties+negative+redraw": "these three details of the authors' code",
-    "in-p": "the package's space of loss P",
-    "in-pr": "the package's space of losses P and R",
-    "in-pl": "the package's space of losses P and L",
+    "in-p": "the package's space trained with loss P only",
+    "in-pr": "the package's space trained with losses P and R",
+    "in-pl": "the package's space trained with losses P and L",
     **{f"in-{name}": recipe.summary for name, recipe in RECIPES.items() if name not in VARIANTS},
 }
-"""what rows of `depends` change"""
+"""the change that each row of `depends` makes to `leaps`"""
 
 
 def _lowest_as_reported(reported: Reported) -> float:
-    """The lowest mean that counts as the reported one, as marks of tables have it."""
+    """The lowest mean that is not marked as worse than the reported one."""
     return reported.mean - max(reported.deviation or 0.0, ROUNDING)
 
 
@@ -366,7 +369,7 @@ def _depends(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
         rows.append(
             (
                 f"**{method}**",
-                WHAT.get(method, NOTHING),
+                ROW_CHANGES.get(method, NOTHING),
                 f"{100 * judged['exact']:.1f} %" if judged else NOTHING,
                 f"{judged['behaviour']:.3f}" if judged else NOTHING,
                 f"{len(reached)} of {len(own)}",
@@ -378,10 +381,11 @@ def _depends(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
         Heading("What each row changes"),
         Listing("depends, rows", head, tuple(rows)),
         Words(
-            "Programs of the test split that the row's space decodes exactly · R_mat of all it decodes; the "
-            "split is of the data that the space was trained with, and that of `in-p24-every` and "
-            "`in-p24-complete` is harder · tasks on which the mean is at least the paper's minus its "
-            "deviation · mean over tasks. Rows `in-p24-…` change one setting of the training `p24`.",
+            "Percentage of test programs that the row's space decodes exactly · R_mat of all decoded test "
+            "programs · tasks on which the mean is at least the paper's mean minus its standard deviation · "
+            "mean over tasks. The test split belongs to the data set that the space was trained on; the "
+            "splits of `in-p24-every` and `in-p24-complete` are harder. Rows `in-p24-…` change one setting "
+            "of the training `p24`.",
         ),
     ]
 
@@ -395,15 +399,15 @@ def _penalty(section: Section, contents: Contents) -> list[Part]:  # noqa: ARG00
         ]
         rows.append((f"**{method}**", *map(number, means)))
     return [
-        Heading("At home and at 100x100"),
+        Heading("At the task's own size and at 100x100"),
         Listing(
             "penalty, by size",
             ("", "without the penalty", "with it", "with it, at 100x100"),
             tuple(rows),
         ),
         Words(
-            "Trained on the task `stair-climber-free`, where leaving the stairs costs nothing and does not "
-            "end the rollout. Trained with the penalty, the policy is a row of `tasks`.",
+            "The policy is trained on the task `stair-climber-free`, where leaving the stairs has no penalty "
+            "and does not end the rollout. The policy trained with the penalty is a row of `tasks`.",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""A report's files: their content, whether they are up to date, and writing them."""
+"""Files of a report: generate, compare and write them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ class Document:
 
 
 def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -> list[Document]:
-    """All files of a report, in a folder and in a README that is there already."""
+    """All files of a report in a folder, and an existing README with its table replaced."""
     drawn: dict[str, Callable[[], bytes]] = {
         section.experiment.name: partial(draw, section) for section in contents.sections
     }
@@ -61,7 +61,7 @@ def documents_of(contents: Contents, folder: Path, readme: Path | None = None) -
 
 
 def environments_document(store: Store, file: Path) -> Document:
-    """The page of known environments, with the tables of their stored results."""
+    """The page of known environments with tables of stored results inserted."""
     text = file.read_bytes().decode()
     for table in (environments, published_seeds):
         cells = get_experiment(table.NAME).cells()
@@ -78,25 +78,25 @@ def write(documents: Sequence[Document]) -> None:
 
 def _readme(contents: Contents, folder: Path, file: Path) -> Document:
     if IN_README not in (section.experiment.name for section in contents.sections):
-        raise ValueError(f"{file}: there are no results of {IN_README} to write into it")
+        raise ValueError(f"no results of {IN_README} for the table in {file}")
     details = Path(os.path.relpath(folder / f"{NAME}.md", file.parent)).as_posix()
     return _inserted(file, RESULTS, to_readme(contents.sections, details))
 
 
 def _inserted(file: Path, what: str, results: str) -> Document:
-    """A page with results put between its marker lines."""
+    """A page with results inserted between its marker lines."""
     return Document(file, insert(file.read_bytes().decode(), what, results, str(file)).encode())
 
 
 def insert(text: str, what: str, results: str, name: str) -> str:
-    """Replace what is between two lines; everything else stays as it is."""
+    """Replace the text between two marker lines."""
     lines = text.splitlines(keepends=True)
     marks = [f"<!-- {what}: {end} -->" for end in ("begin", "end")]
-    places = [[i for i, line in enumerate(lines) if line.strip() == mark] for mark in marks]
-    if [len(found) for found in places] != [1, 1] or places[0] > places[1]:
+    positions = [[i for i, line in enumerate(lines) if line.strip() == mark] for mark in marks]
+    if [len(found) for found in positions] != [1, 1] or positions[0] > positions[1]:
         raise ValueError(
-            f"{name}: expected one line {marks[0]!r} and below it one line {marks[1]!r}, between which "
-            "results go"
+            f"{name}: expected exactly one line {marks[0]!r} and below it exactly one line {marks[1]!r}; "
+            "results are inserted between them"
         )
-    (begin,), (end,) = places
+    (begin,), (end,) = positions
     return "".join([*lines[: begin + 1], "\n", results, "\n", *lines[end:]])

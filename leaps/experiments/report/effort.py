@@ -1,4 +1,4 @@
-"""Effort of searches: how many solved their task, their evaluations, rollouts and seconds."""
+"""Effort of searches: solved tasks, evaluations, rollouts and seconds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from leaps.experiments.table import Entry, Rows
 
 HEAD = "Searches"
 LEGEND = (
-    "Solved searches of all · median evaluations until the program was found · median evaluations · median "
-    "rollouts · median seconds on one core. A search is solved if its program is perfect on every world that "
-    "it is judged on. Evaluations, rollouts and seconds include everything: choosing among programs, "
-    "simplification and all checks on fresh worlds. Evaluations until found are what published medians of HC "
-    "count. Seconds are processor time where it was stored, and else wall-clock time, partly on shared cores."
+    "Solved searches / all searches · median evaluations until the program was found · median evaluations · "
+    "median rollouts · median seconds on one core. A search is solved if its program is perfect on every "
+    "evaluation world. Evaluations, rollouts and seconds include everything: selection among programs, "
+    "simplification and all checks on fresh worlds. Published medians of HC count evaluations until found. "
+    "Seconds are CPU time where it was stored, else wall-clock time, partly on shared cores."
 )
 EARLIER = (
-    " Some results are of an earlier version, which did not count everything; their counts are left out, and "
-    "medians are over the others (–: there are none)."
+    " Some results are from an earlier version, which did not count everything. Medians leave out these "
+    "results (–: no other results)."
 )
 NOTHING = "–"
 COUNTS = ("evaluations", "rollouts")
 OF_SEARCHES = ("solved", *COUNTS)
-"""what only results of searches hold, besides seconds, which those of trainings hold, too"""
+"""fields of search results only; seconds are stored for trainings, too"""
 
 
 def effort_of(name: str, rows: Rows, tasks: tuple[str, ...]) -> Listing | None:
-    """The methods of a table that search for programs; None if there are none."""
+    """Effort of a table's searches; None if it has no searches."""
     found = {
         method: row
         for method, row in rows.items()
@@ -43,7 +43,7 @@ def effort_of(name: str, rows: Rows, tasks: tuple[str, ...]) -> Listing | None:
 
 
 def legend_of(rows: Rows) -> str:
-    """The legend of `effort_of`, which mentions earlier results only if there are some."""
+    """The legend of `effort_of`, with a note if there are earlier results."""
     results = [result for row in rows.values() for entry in row.values() for result in entry.results]
     return LEGEND + (EARLIER if any(_is_search(one) and _is_earlier(one.values) for one in results) else "")
 
@@ -66,7 +66,7 @@ def ladder_of(rows: Mapping[str, Entry]) -> Listing | None:
 
 
 def check_effort(result: Result, file: Path) -> None:
-    """Refuse a search's result whose effort is incomplete or not numeric."""
+    """Raise ValueError if a search's stored effort is incomplete or not numeric."""
     values = result.values
     searched = any(name in values for name in OF_SEARCHES)
     needed = OF_SEARCHES if any(name in values for name in COUNTS) else ("solved",)
@@ -79,7 +79,7 @@ def check_effort(result: Result, file: Path) -> None:
 
 
 def _is_search(result: Result) -> bool:
-    # A search on a share of the configurations counts as solved on that share only.
+    # A search on a fraction of the configurations is solved on that fraction only, so it is left out.
     values = result.values
     return ("evaluations" in values or "search_return" in values) and "return_on_seen" not in values
 
@@ -98,8 +98,8 @@ def _cell(entry: Entry | None) -> str:
 
 @dataclass(frozen=True)
 class Effort:
-    """Effort of an entry's searches; all numbers but the first two are medians over those that counted
-    everything, None if there are none.
+    """Effort of an entry's searches. All numbers but the first two are medians over searches that counted
+    everything, or None without such searches.
     """
 
     runs: int
@@ -116,7 +116,7 @@ def _effort(entry: Entry) -> Effort:
     counted = [one for one in values if not _is_earlier(one)]
 
     def middle(*names: str) -> float | None:
-        """The median of the first of these that is stored."""
+        """The median of the first stored field among these."""
         found = [
             float(next(one[name] for name in names if name in one)) for one in counted if {*names} & {*one}
         ]
@@ -137,7 +137,7 @@ def _count(count: float | None) -> str:
 
 
 def _seconds(seconds: float | None) -> str:
-    """Seconds with a digit after the point, and two if there would be nothing else.
+    """Format seconds with one decimal, or two below 0.1 s.
 
     >>> _seconds(12.34), _seconds(0.04)
     ('12.3 s', '0.04 s')
@@ -148,7 +148,7 @@ def _seconds(seconds: float | None) -> str:
 
 
 def _thousands(count: float | None) -> str:
-    """A number of rollouts, without digits that nobody needs.
+    """Format a number of rollouts in thousands.
 
     >>> _thousands(80), _thousands(12_528), _thousands(17_400_000)
     ('0.1k', '13k', '17,400k')

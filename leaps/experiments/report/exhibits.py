@@ -1,4 +1,4 @@
-"""The figures of the report: from stored values to pictures, tables of programs and their legends."""
+"""Figure sections of the report: pictures, tables of programs and legends from stored values."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ from leaps.experiments.trajectory import Trajectory
 from leaps.karel.world import LANGUAGE
 
 Shown = Mapping[tuple[str, str], Result]
-"""by method and task, what is there"""
+"""stored results by method and task"""
 
 
 def parts_of(exhibit: Exhibit) -> list[Part]:
@@ -29,8 +29,8 @@ def parts_of(exhibit: Exhibit) -> list[Part]:
         return _EXHIBITS[name](exhibit.shown)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise ValueError(
-            f"the results of {name} are not what a figure is drawn from ({type(error).__name__}: {error}); "
-            "remove them, and `leaps experiment` makes others"
+            f"the stored results of {name} lack a field that the figure needs ({type(error).__name__}: "
+            f"{error}); remove them and run `leaps experiment {name}`"
         ) from error
 
 
@@ -51,18 +51,18 @@ def _latent_map(shown: Shown) -> list[Part]:
         _figure(
             "latent-map",
             f"maps of the spaces {', '.join(charts)}: training programs, normal samples, test programs and "
-            "what was found for their behaviour",
+            "programs found for their behaviour",
             lambda: maps_figure(charts),
         ),
         Words(
             f"Each space by the two principal components of its {programs:,} training programs, of which "
-            f"{drawn:,} are drawn. Normal samples are points where a search may begin. A line leads from a "
-            "test program to what a search of the space finds for its behaviour.",
+            f"{drawn:,} are drawn. Normal samples are possible starting points of a search. A line connects "
+            "a test program with the program that a search of the space finds for its behaviour.",
         ),
         Listing("latent-map, test programs", ("", *tests), tuple(rows)),
         Words(
-            "R_mat of the test program and what was found · how far apart they are in the whole space, where "
-            "1 is the distance of training programs from their centre, in root mean square.",
+            "R_mat of the test program and the program found · their distance in the whole space. The unit "
+            "is the root mean square distance of training programs from their centre.",
         ),
         Listing(
             "latent-map, shape",
@@ -82,8 +82,8 @@ def _latent_map(shown: Shown) -> list[Part]:
             "The shape of the training programs on the map: mean Kolmogorov-Smirnov distance from a normal "
             "distribution of the same covariance over all directions of the map (0 is normal) · "
             "participation ratio of the variances (N(0, I) fills 256) · fraction of the variance that the "
-            "map shows · the distances of the table above, averaged. The verdict is in "
-            "[the claims](claims.md).",
+            "map shows · mean of the distances in the table above. The verdict is on the page of "
+            "[claims](claims.md).",
         ),
     ]
 
@@ -95,7 +95,7 @@ def _trajectory(shown: Shown) -> list[Part]:
         parts += [
             _figure(
                 f"cem-trajectory-{method}-{task}",
-                f"the search of {method} on {task}: its populations on a map of the space, and its returns",
+                f"search of {method} on {task}: populations on a map of the space, and returns",
                 lambda search=search: trajectory_figure(search),  # type: ignore[misc]
             ),
             Words(_search_text(search)),
@@ -104,20 +104,20 @@ def _trajectory(shown: Shown) -> list[Part]:
 
 
 def _search_text(search: Trajectory) -> str:
-    """Describe a search."""
+    """Describe a search in a paragraph."""
     count, paper = len(search.iterations), TRAJECTORIES[search.config.task]
     best = number(max(iteration.best for iteration in search.iterations))
     if search.converged:
-        here = f"It converged after {count:,} iterations, of which the last ten had a perfect program each."
+        here = f"It converged after {count:,} iterations; each of the last ten had a perfect program."
     else:
         here = f"It did not converge in {count:,} iterations; its best program has a return of {best}."
     first, last = (number(search.iterations[i].mean) for i in (0, -1))
     reported = f"The paper's {'converged after' if paper.converged else 'did not in'} {paper.iterations:,}."
     return (
-        f"{here} {reported} The mean return of a population goes from {first} to {last}. Each map shows a "
-        "population, the centre of the next, the way that it came since the map before, and a program that "
-        "solves the task; it is laid through random programs. Returns are on the search's worlds; that of a "
-        "centre is its program's."
+        f"{here} {reported} The mean return of a population changes from {first} to {last}. Each map shows a "
+        "population, the centre of the next one, the path of the centre since the previous map, and a "
+        "program that solves the task. The axes of the map are principal components of random programs. "
+        "Returns are on the search's worlds; the return of a centre is that of its decoded program."
     )
 
 
@@ -144,15 +144,15 @@ def _evolution(shown: Shown) -> list[Part]:
                 tuple(rows),
             ),
             Words(
-                f"The search of `{method}` on {task} whose path is shown above; the paper's had "
-                f"{TRAJECTORIES[task].iterations:,} iterations. Returns are on the search's worlds, and on "
-                "1,000 held-out worlds.",
+                f"The search of `{method}` on {task} whose path is shown above. The paper's search had "
+                f"{TRAJECTORIES[task].iterations:,} iterations. The first return is on the search's worlds, "
+                "the second on 1,000 held-out worlds.",
             ),
         ]
     return parts
 
 
-_PAIRS = {"close": "Close to each other", "far": "Far apart"}
+_PAIRS = {"close": "Close pair", "far": "Distant pair"}
 
 
 def _interpolation(shown: Shown) -> list[Part]:
@@ -171,8 +171,8 @@ def _interpolation(shown: Shown) -> list[Part]:
                 f"interpolation, {pair}", ("", "here", *(["reported"] if comparable else [])), tuple(rows)
             ),
             Words(
-                f"How alike one program and the next behave: R_mat is {means[0]} on average, and {means[1]} "
-                "for what was reported.",
+                f"Behavioural similarity of consecutive programs: the mean R_mat is {means[0]} here and "
+                f"{means[1]} for the reported programs.",
             ),
         ]
     return parts
@@ -204,8 +204,9 @@ def _histogram(shown: Shown) -> list[Part]:
             (*rows, ("reported, all", "50,000", str(MEAN_LENGTH), str(LONGEST_PROGRAM))),
         ),
         Words(
-            "Lengths are in tokens. Programs are drawn until there are enough different ones, in the order "
-            "drawn: short ones are soon all there, so that later splits have longer ones.",
+            "Lengths are in tokens. Programs are sampled until there are enough different ones, and splits "
+            "follow the order of sampling. Short programs are soon exhausted, so later splits have longer "
+            "ones.",
         ),
     ]
 
@@ -214,10 +215,10 @@ def _rollouts(shown: Shown) -> list[Part]:
     drawn = any("program" not in result.values for result in shown.values())
     parts: list[Part] = [
         Words(
-            "For each task the first stored seed of each method, in the first held-out world of that seed: "
-            "methods with the same seed start in the same world. Below each state are the actions so far and "
-            "the return; the path is what Karel walked since the state before."
-            + (" Policies draw their actions at random." if drawn else "")
+            "For each task and method, the first stored seed in its first held-out world. Methods with the "
+            "same seed start in the same world. Below each state are the number of actions so far and the "
+            "return. The path is Karel's walk since the previous state."
+            + (" Policies sample their actions." if drawn else "")
         )
     ]
     for task in FIGURES["rollouts"].tasks:
@@ -230,11 +231,11 @@ def _rollouts(shown: Shown) -> list[Part]:
 
 
 def _strip(method: str, task: str, values: Mapping[str, Any]) -> list[Part]:
-    """One rollout: its caption, its picture, and the program if a program acts."""
+    """The parts of one rollout: caption, picture and, for a program, its code."""
     frames = [strip.frame_of(frame, _caption(frame)) for frame in values["frames"]]
     label = f"states of a rollout of {method} on {task}"
     total, last = int(values["actions"]), int(values["frames"][-1]["actions"])
-    end = f", of which those after the first {last:,} earn nothing more" if total > last else ""
+    end = f"; those after the first {last:,} do not increase the return" if total > last else ""
     judged = f" ({values['judged']})" if "judged" in values else ""
     parts: list[Part] = [
         Words(

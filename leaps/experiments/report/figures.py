@@ -1,4 +1,4 @@
-"""Figures of data and spaces, in one style. matplotlib is imported when the first is drawn."""
+"""Figures of data, spaces and searches in one style. matplotlib is imported on first use."""
 
 import io
 from pathlib import Path
@@ -23,28 +23,28 @@ BLUE, GREEN, GREY = "#2b6cb0", "#7a9a3a", "#525e73"
 COLOURS = ("#e2571e", "#6b21a8", "#0f766e", "#b91c1c")
 CLOUD, INK, WHITE = "#c3cad5", "#1a202c", "#ffffff"
 STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is there
+    "font.family": "DejaVu Sans",  # part of matplotlib
     "font.size": 10,
-    "svg.fonttype": "none",  # words stay words: to be searched, copied, and read aloud
-    "svg.hashsalt": "leaps",  # else an SVG differs every time
+    "svg.fonttype": "none",  # keep text as text, for search, copying and screen readers
+    "svg.hashsalt": "leaps",  # fixed, so that SVGs are reproducible
 }
 MOST_DOTS = 1500
-"""of a cloud that are drawn as vectors"""
+"""most points of a cloud that are drawn as vectors"""
 MOST_FRAMES = 60
-"""of a search, in a film"""
+"""most frames in an animation of a search"""
 MILLISECONDS, HOLD = 150, 2500
-"""that a film's frames are shown, and its last one"""
+"""duration of a frame and of the last frame, in milliseconds"""
 FILM_COLOURS = 127
 _CURVES = (
     ("mean of the population", COLOURS[0], "-", "mean"),
     ("next centre's program", BLUE, "-", "centre_return"),
     ("best of the population", INK, ":", "best"),
 )
-"""the returns that are drawn of a search: label, colour, line and field"""
+"""returns drawn for a search: label, colour, line style and field"""
 
 
 def check_suffix(file: Path) -> str:
-    """Say whether a figure can be saved under this name: png or svg."""
+    """Return the format of a file name, png or svg; ValueError for any other."""
     suffix = file.suffix.lower().lstrip(".")
     if suffix not in ("png", "svg"):
         raise ValueError(f"a figure is saved as .png or .svg, found {str(file)!r}")
@@ -52,7 +52,7 @@ def check_suffix(file: Path) -> str:
 
 
 def render(build: "Callable[[], Figure]", format: str) -> bytes:
-    """Draw a figure in the one style, as png or svg; the same figure gives the same SVG."""
+    """Draw a figure in the common style, as png or svg; equal figures give equal SVGs."""
     from matplotlib import rc_context
 
     buffer = io.BytesIO()
@@ -84,41 +84,41 @@ def _axes(width: float, height: float) -> tuple["Figure", Any]:
     return figure, axes
 
 
-def _dots(axes: Any, places: NDArray[np.float32], size: float, colour: str, alpha: float) -> None:
-    """Draw a cloud; one of a few points as a single path, which an SVG holds in a fraction of the space."""
-    if len(places) > MOST_DOTS:
-        axes.scatter(places[:, 0], places[:, 1], size**2, colour, alpha=alpha, linewidths=0, rasterized=True)
+def _dots(axes: Any, points: NDArray[np.float32], size: float, colour: str, alpha: float) -> None:
+    """Draw a cloud. A small one is a single path, which makes the SVG much smaller."""
+    if len(points) > MOST_DOTS:
+        axes.scatter(points[:, 0], points[:, 1], size**2, colour, alpha=alpha, linewidths=0, rasterized=True)
         return
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path as Outline
 
-    # A dot is a line of next to no length with round ends; one of none is not drawn everywhere.
-    short = np.array([1e-4 * max(float(np.ptp(places)) if len(places) else 0.0, 1e-6), 0], np.float32)
-    ends = np.stack([places, places + short], axis=1).reshape(-1, 2)
-    codes = np.tile([Outline.MOVETO, Outline.LINETO], len(places))
+    # A dot is a very short line with round ends; some viewers don't draw lines of length 0.
+    short = np.array([1e-4 * max(float(np.ptp(points)) if len(points) else 0.0, 1e-6), 0], np.float32)
+    ends = np.stack([points, points + short], axis=1).reshape(-1, 2)
+    codes = np.tile([Outline.MOVETO, Outline.LINETO], len(points))
     dots = PathPatch(
         Outline(ends, codes), fill=False, edgecolor=colour, alpha=alpha, linewidth=size, capstyle="round"
     )
-    dots.set_snap(False)  # to whole pixels, where a short line has no length
+    dots.set_snap(False)  # snapping to pixels would give the lines length 0
     axes.add_patch(dots)
 
 
-def _square(places: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The corners of a square around places, as distances are alike both ways."""
-    low, high = places.min(axis=0), places.max(axis=0)
+def _square(points: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """The corners of a square around points; both axes need the same scale."""
+    low, high = points.min(axis=0), points.max(axis=0)
     reach = 0.55 * max(float((high - low).max()), 1e-6)
     return (low + high) / 2 - reach, (low + high) / 2 + reach
 
 
 def _blank(axes: Any, low: NDArray[np.float32], high: NDArray[np.float32]) -> None:
-    """Prepare a map: a square without numbers."""
+    """Prepare the axes of a map: a square without tick labels."""
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[])
     axes.set_aspect("equal")
     axes.spines[:].set_color(CLOUD)
 
 
 def _label_plane(axes: Any, shares: tuple[float, float], x: bool = True, y: bool = True) -> None:
-    """Name the axes of a map, with their shares of the programs' variance."""
+    """Label the axes of a map with their fractions of the programs' variance."""
     first, second = (f"{share:.0%}".replace("%", " %") for share in shares)
     if x:
         axes.set_xlabel(f"first principal component ({first})", fontsize=9, color=GREY)
@@ -134,12 +134,12 @@ def _mark(colour: str, label: str, marker: str, size: float, line: str = "") -> 
 
 
 def draw_lengths(lengths: NDArray[np.int64], file: Path) -> None:
-    """Draw the histogram of program lengths beside the paper's facts."""
+    """Draw the histogram of program lengths with the paper's mean and maximum."""
     _save(lambda: lengths_figure({"programs": np.bincount(lengths)}), file)
 
 
 def lengths_figure(counts: "Mapping[str, NDArray[np.int64]]") -> "Figure":
-    """Histograms side by side. counts: by name, how many programs have each number of tokens, from 0."""
+    """Histograms side by side. counts: by name, the number of programs with 0, 1, … tokens."""
     figure = _figure(6.4 if len(counts) == 1 else 9.6, 3.4)
     for axes, (name, programs) in zip(
         figure.subplots(1, len(counts), squeeze=False).flat, counts.items(), strict=True
@@ -170,7 +170,7 @@ def draw_map(chart: "SpaceChart", file: Path, title: str) -> None:
 
 
 def maps_figure(charts: "Mapping[str, SpaceChart]") -> "Figure":
-    """Spaces side by side, each in two dimensions of its own."""
+    """Maps of spaces side by side, each with its own principal components."""
     across = min(len(charts), 2)
     down = -(-len(charts) // across)
     figure = _figure(4.8 * across if across > 1 else 6.4, 4.85 * down + 0.75 if across > 1 else 6.9)
@@ -191,7 +191,7 @@ def maps_figure(charts: "Mapping[str, SpaceChart]") -> "Figure":
         _mark(GREY, "test program", "P", 10),
         _mark(GREY, "found for its behaviour", "X", 9),
     ]
-    # Filled column by column: what marks mean above, whose they are below.
+    # Filled column by column: meanings of marks above, test programs below.
     handles = [one for pair in zip(clouds, tests, strict=True) for one in pair]
     columns = 4 if across > 1 else 2
     figure.legend(
@@ -202,7 +202,7 @@ def maps_figure(charts: "Mapping[str, SpaceChart]") -> "Figure":
 
 def _draw_map(axes: Any, chart: "SpaceChart") -> None:
     marks = np.stack([*chart.truth.values(), *chart.found.values()])
-    # The few points far from all others would make the rest small.
+    # Outliers would make the rest small.
     clouds = [np.percentile(chart.training, [0, 100], axis=0), np.percentile(chart.normal, [2, 98], axis=0)]
     _blank(axes, *_square(np.concatenate([*clouds, marks])))
     _label_plane(axes, chart.shares)
@@ -216,12 +216,12 @@ def _draw_map(axes: Any, chart: "SpaceChart") -> None:
 
 
 class _Scene:
-    """What the pictures of a search have in common: the map of one iteration, the curves, the legends."""
+    """Common parts of a search's pictures: the map of one iteration, the curves and the legends."""
 
     def __init__(self, trajectory: "Trajectory") -> None:
         self.trajectory, self.iterations = trajectory, trajectory.iterations
         self.centres = np.stack([iteration.centre for iteration in self.iterations])
-        # The few programs far from all others would make the rest small; the search is shown whole.
+        # Outlying random programs would make the rest small; the search itself is shown completely.
         seen = [np.percentile(trajectory.cloud, [0.5, 99.5], axis=0), self.centres]
         seen += [iteration.population for iteration in self.iterations]
         if trajectory.truth is not None:
@@ -236,7 +236,7 @@ class _Scene:
         return f"{config.task}, {config.method}, seed {config.seed}: {word} after {iterations}"
 
     def draw_map(self, axes: Any, index: int, since: int = 0) -> None:
-        """Draw where the search is in one iteration, and which way its centre came since another."""
+        """Draw the population of an iteration, and the path of its centre since an earlier one."""
         axes.clear()
         _blank(axes, self.low, self.high)
         iteration = self.iterations[index]
@@ -255,7 +255,7 @@ class _Scene:
         _label_plane(axes, self.trajectory.plane.shares, x, y)
 
     def draw_curves(self, axes: Any, shown: int) -> None:
-        """Draw the returns of so many iterations, with room for all."""
+        """Draw the returns of the first `shown` iterations, on axes for all iterations."""
         axes.clear()
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(CLOUD)
@@ -302,12 +302,12 @@ class _Scene:
 
 
 def draw_trajectory(trajectory: "Trajectory", file: Path) -> None:
-    """Draw a search: where its populations were in some iterations, and its returns in all of them."""
+    """Draw a search: populations of some iterations on maps, and the returns of all iterations."""
     _save(lambda: trajectory_figure(trajectory), file)
 
 
 def trajectory_figure(trajectory: "Trajectory") -> Any:
-    """A search: where its populations were in some iterations, and its returns in all of them."""
+    """A figure of a search: populations of some iterations on maps, and the returns of all."""
     scene = _Scene(trajectory)
     chosen = spread(len(trajectory.iterations), SNAPSHOTS)
     columns = min(len(chosen), 3)
@@ -317,9 +317,9 @@ def trajectory_figure(trajectory: "Trajectory") -> Any:
     upper, lower = figure.subfigures(2, 1, height_ratios=(1.2 + 2.95 * rows, 2.8))
     upper.suptitle(scene.title, x=0.012, ha="left", fontsize=12, fontweight="bold", color=INK)
     maps = list(upper.subplots(rows, columns, squeeze=False).flat)
-    for place, (axes, since, index) in enumerate(zip(maps, [0, *chosen], chosen, strict=False)):
+    for number, (axes, since, index) in enumerate(zip(maps, [0, *chosen], chosen, strict=False)):
         scene.draw_map(axes, index, since)
-        scene.label_map(axes, place + columns >= len(chosen), place % columns == 0)
+        scene.label_map(axes, number + columns >= len(chosen), number % columns == 0)
     for axes in maps[len(chosen) :]:
         axes.set_visible(False)
     upper.legend(
@@ -336,9 +336,9 @@ def trajectory_figure(trajectory: "Trajectory") -> Any:
 
 
 def animate_trajectory(trajectory: "Trajectory", file: Path) -> None:
-    """Show a search as a film (GIF): its map, and beside it its returns as they come."""
+    """Save an animation (GIF) of a search: its map, with the returns so far beside it."""
     if file.suffix.lower() != ".gif":
-        raise ValueError(f"a film is saved as .gif, found {str(file)!r}")
+        raise ValueError(f"an animation is saved as .gif, found {str(file)!r}")
     from matplotlib import rc_context
 
     with rc_context(STYLE):
@@ -365,7 +365,7 @@ def _film(scene: _Scene) -> list[Any]:
         scene.label_map(chart)
         scene.draw_curves(curves, index + 1)
         canvas.draw()
-        figure.set_layout_engine("none")  # what the first frame laid out stays where it is
+        figure.set_layout_engine("none")  # keep the layout of the first frame
         pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
     return pictures
 
@@ -373,7 +373,7 @@ def _film(scene: _Scene) -> list[Any]:
 def _save_film(pictures: list[Any], file: Path) -> None:
     from PIL import Image
 
-    # All frames share white and the colours of the last, which has everything.
+    # All frames use white and the colours of the last frame, which has all of them.
     mixed = pictures[-1].quantize(FILM_COLOURS, dither=Image.Dither.NONE).getpalette() or []
     palette = bytes([255, 255, 255, *mixed[: 3 * FILM_COLOURS]])
     colours = Image.new("P", (1, 1))
@@ -381,7 +381,7 @@ def _save_film(pictures: list[Any], file: Path) -> None:
     frames = []
     for picture in pictures:
         numbers = np.array(picture.quantize(palette=colours, dither=Image.Dither.NONE))
-        numbers[(np.asarray(picture) == 255).all(axis=2)] = 0  # Pillow's nearest colour may be a light grey
+        numbers[(np.asarray(picture) == 255).all(axis=2)] = 0  # Pillow may map white to a light grey
         frame = Image.fromarray(numbers)
         frame.putpalette(palette)
         frames.append(frame)
@@ -393,7 +393,7 @@ def _save_film(pictures: list[Any], file: Path) -> None:
         append_images=frames[1:],
         duration=[MILLISECONDS] * (len(frames) - 1) + [HOLD],
         loop=0,
-        palette=palette,  # without it each frame gets one of its own
+        palette=palette,  # otherwise each frame gets a separate palette
         optimize=True,
     )
     write_atomically(file, buffer.getvalue())

@@ -11,7 +11,7 @@ from leaps.experiments.report.parts import Code, Heading, Listing, Part, Picture
 
 
 def to_markdown(contents: Contents, figures: str = "figures") -> str:
-    """The whole report; its figures are in that folder, beside it."""
+    """The whole report. figures: folder of its figures, relative to the report."""
     parts = [f"# {wording.TITLE}", wording.INTRODUCTION]
     if contents.quick:
         parts.append(f"**{wording.QUICK}**")
@@ -35,7 +35,7 @@ def to_markdown(contents: Contents, figures: str = "figures") -> str:
 
 
 def to_readme(sections: Sequence[Section], details: str) -> str:
-    """The small table of results in a README, and where the details are."""
+    """The small table of results in a README, with a link to the details."""
     tables = {section.experiment.name: section for section in sections}
     tasks = tables["tasks"]
     columns = tasks.experiment.tasks
@@ -49,11 +49,11 @@ def to_readme(sections: Sequence[Section], details: str) -> str:
         if any(one.reported for one in row):
             lines.append((f"{label}, reported", *(wording.reported_text(one.reported) for one in row)))
         lines.append((f"{label}, here", *(wording.entry_text(one.entry) for one in row)))
-    return f"{_table(lines)}\n\n{wording.README_LEGEND} [All tables, and how they were made]({details}).\n"
+    return f"{_table(lines)}\n\n{wording.README_LEGEND} [All tables and their commands]({details}).\n"
 
 
 def to_ladder_table(sections: Iterable[Section]) -> str:
-    """Ladder on all tasks."""
+    """The table of Ladder on all tasks."""
     entries = {
         task: one.entry
         for section in sections
@@ -65,7 +65,7 @@ def to_ladder_table(sections: Iterable[Section]) -> str:
 
 
 def results_table(section: Section, footnotes: bool = True) -> str:
-    """Rows × columns: the result here, and below it the reported one."""
+    """The main table, with reported numbers below the results."""
     experiment = section.experiment
     lines = [("", *experiment.tasks)]
     for method in experiment.methods:
@@ -74,7 +74,7 @@ def results_table(section: Section, footnotes: bool = True) -> str:
         for task, one in row:
             number = section.explained.get((method, task)) if footnotes else None
             note = f"<sup>{number}</sup>" if number else ""
-            mark = f"{one.mark}{note} " if one.mark else ""  # first, so that numbers stay below each other
+            mark = f"{one.mark}{note} " if one.mark else ""  # first, so that numbers stay aligned
             entries.append(mark + wording.entry_text(one.entry))
         lines.append((f"**{method}**", *entries))
         if any(one.reported for _, one in row):
@@ -98,7 +98,7 @@ def _section(section: Section, details: Sequence[Part], figures: str) -> list[st
 
 
 def _folded(name: str, parts: Sequence[str]) -> list[str]:
-    """What a reader unfolds with a click, on GitHub and in the site."""
+    """A folded block that opens with a click, on GitHub and on the site."""
     return [
         f'<details markdown="1">\n<summary>{wording.DETAILS}: {name}</summary>',
         *parts,
@@ -108,14 +108,14 @@ def _folded(name: str, parts: Sequence[str]) -> list[str]:
 
 def _origin(section: Section | Exhibit) -> list[str]:
     return [
-        "Made by\n\n```\n" + "\n".join(section.origin.commands) + "\n```",
+        "Commands\n\n```\n" + "\n".join(section.origin.commands) + "\n```",
         _bullets(f"{what}: {text}" for what, text in wording.origin_lines(section)),
     ]
 
 
 def _exhibit(exhibit: Exhibit, figures: str) -> list[str]:
     parts = parts_of(exhibit)
-    pictures = [place for place, part in enumerate(parts) if isinstance(part, Picture)]
+    pictures = [index for index, part in enumerate(parts) if isinstance(part, Picture)]
     shown = pictures[0] + 1 if pictures else 0  # the rest is folded
     return [
         f"## {exhibit.experiment.name}",
@@ -146,7 +146,7 @@ def _part(part: Part, figures: str) -> str:
 
 def _table(lines: Sequence[tuple[str, ...]]) -> str:
     head, *rows = (f"| {' | '.join(cells)} |" for cells in lines)
-    # Numbers stand below each other, words begin on the left.
+    # Columns of numbers are right-aligned, columns of code left-aligned.
     words = [any(line[i].startswith("`") for line in lines[1:]) for i in range(1, len(lines[0]))]
     rule = "| --- |" + "".join(" --- |" if left else " ---: |" for left in words)
     return "\n".join([head, rule, *rows])

@@ -1,63 +1,65 @@
-"""Explanations of differences from reported numbers, as data."""
+"""Notes that explain differences from reported numbers."""
 
 from collections.abc import Mapping
 
 from leaps.experiments.study import STUDY
 
 Notes = Mapping[tuple[str, str, str | None], str]
-"""by experiment, method and task; None for all tasks of the row that have no note of their own"""
+"""by experiment, method and task; the task None applies to all tasks of the row without a specific note"""
 
 _PEERS = (
-    "Reported in Reclaiming the Source of Programmatic Policies (Carvalho, Tjhia, Lelis; ICLR 2024), on its "
-    "own variants of the tasks and on the 16 worlds that were searched with; the result here "
-    "is on held-out worlds."
+    "Reported in Reclaiming the Source of Programmatic Policies (Carvalho, Tjhia, Lelis; ICLR 2024). That "
+    "paper has its own variants of the tasks and reports returns on the 16 worlds of the search. The "
+    "results here are on held-out worlds."
 )
 
 _NOT_LENGTH = (
-    "Not since rollouts are longer here: in 100 actions it does well, too (`leaps experiment short`). Why "
-    "the paper's policies learn less is not known."
+    "The longer rollouts are not the reason: the method also does well with 100 actions "
+    "(`leaps experiment short`). Why the paper's policies learn less is unknown."
 )
-_SHORT = "It learns this in rollouts of any length. Why the paper's policies learn less is not known."
+_SHORT = (
+    "The method learns this task at every rollout length tested. Why the paper's policies learn less is "
+    "unknown."
+)
 _SHORT_TOP_OFF = (
-    "In rollouts of 100 actions it learns to put markers. In the longer rollouts of the table `tasks` it "
-    "earns what "
-    "walking to the end of the row earns."
+    "In rollouts of 100 actions the policy learns to put markers. In the longer rollouts of the table "
+    "`tasks` its return is that of walking to the end of the row."
 )
 _NO_MARKER_LARGE = (
-    "It puts no marker, as on the task's own size. Cells count up to the first that is wrong, which is soon "
-    "passed in a long row."
+    "The policy puts no marker, as at the task's own size. Only the cells before the first wrong one count, "
+    "and in a long row that one comes early."
 )
-_WALKS = "A program that walks to the end of the row and puts no marker earns about as much: 0.27, exactly."
+_WALKS = "A program that walks to the end of the row and puts no marker has about this return: 0.27, exactly."
 _SMOOTH = (
-    "The data set and the spaces are new ones. The order is as reported: the loss L "
-    "makes spaces smoother, R alone does not."
+    "The data set and the spaces were generated again, so absolute values differ. The order is as reported: "
+    "the loss L makes spaces smoother, R alone does not."
 )
-_BEST_TREE = "The best of 80 trees by their return on 100 worlds that are used for nothing else."
-_AS_AT_OWN_SIZE = "As on the task's own size."
+_BEST_TREE = "The best of 80 trees, selected by return on 100 separate worlds."
+_AS_AT_OWN_SIZE = "The return is the same at the task's own size."
 
 _AS_RUN = (
-    "In the worlds of the authors' code, which differ from the text, the same search earns what is reported: "
-    "table `as-run`."
+    "The worlds in the authors' code differ from the paper's text. With those worlds the same search "
+    "reaches the reported return (table `as-run`)."
 )
 _LONGER = (
-    "Rollouts are longer here. With the limit of the authors' code the same search earns what is reported: "
-    "row `leaps-220`."
+    "Rollouts are longer here. With the rollout limit of the authors' code the same search reaches the "
+    "reported return (row `leaps-220`)."
 )
 _PENALTY = (
-    "Leaving the stairs costs 1 here, and the policy learns to stay where it is. Trained without that "
-    "penalty and judged with it, it climbs: table `penalty`."
+    "Leaving the stairs costs 1 here, and the policy learns to stand still. A policy trained without that "
+    "penalty climbs the stairs, also when it is evaluated with the penalty (table `penalty`)."
 )
-_HUNDREDTH = "By a hundredth, where the reported deviation is one."
+_HUNDREDTH = "The difference is about 0.01, as is the reported standard deviation."
 _TRIES = (
-    "People had half an hour for a program; a search tries thousands, and finds loops that go round until "
-    "all is gathered, for which rollouts are long enough here."
+    "Participants had half an hour per program, while the search tries thousands of programs. It finds loops "
+    "that walk until every marker is collected, and rollouts here are long enough for them."
 )
 
 
 NOTES: dict[tuple[str, str, str | None], str] = {
     ("reconstruction", "naive", None): (
-        "Every program that it writes is valid, since what the syntax forbids is masked; the paper doesn't "
-        "say whether its own had such a mask."
+        "Every generated program is valid, since tokens that the syntax forbids are masked. The paper does "
+        "not state whether its baseline has such a mask."
     ),
     **{
         (name, row, task): note
@@ -78,35 +80,38 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("smoothness", "leaps-p+l", None): _SMOOTH,
     ("smoothness", "leaps", None): _SMOOTH,
     ("tasks", "drl", "four-corner"): (
-        "Three of five policies learn never to put a marker, since a wrong one costs everything, and two put "
-        "one in the right corner; in rollouts of 100 actions (`leaps experiment short`) four do. The "
-        "reported 0.29 is about one corner, too."
+        "Three of five policies learn to put no marker, since a wrong marker costs the whole return. Two put "
+        "one in the right corner; with rollouts of 100 actions (`leaps experiment short`) four do. The "
+        "reported 0.29 also corresponds to about one corner."
     ),
     ("tasks", "drl", "top-off"): _WALKS,
     ("tasks", "drl", "clean-house"): _NOT_LENGTH,
     ("tasks", "drl-abs", "clean-house"): _NOT_LENGTH,
     ("tasks", "drl-abs", "harvester"): _NOT_LENGTH,
     ("tasks", "drl-abs-t", "stair-climber"): (
-        "From CleanHouse all five climb. From Harvester, the paper's best, two of five do."
+        "All five policies transferred from CleanHouse climb the stairs. From Harvester, the paper's best "
+        "source, two of five do."
     ),
     ("tasks", "drl-abs-t", "four-corner"): (
-        "From Harvester; `drl-abs` without a transfer does as well here."
+        "The best source task is Harvester. `drl-abs` without a transfer does as well here."
     ),
-    ("tasks", "drl-abs-t", "clean-house"): "As `drl-abs`, which needs no transfer.",
-    ("tasks", "drl-abs-t", "harvester"): "As `drl-abs`, which needs no transfer.",
+    ("tasks", "drl-abs-t", "clean-house"): "As good as `drl-abs`, which needs no transfer.",
+    ("tasks", "drl-abs-t", "harvester"): "As good as `drl-abs`, which needs no transfer.",
     ("tasks", "drl-fcn", "harvester"): _NOT_LENGTH,
     ("tasks", "ppo-last-action", "stair-climber"): _PENALTY,
     ("generalization", "ppo-last-action", "stair-climber"): _PENALTY,
-    ("tasks", "hrl", "four-corner"): "Nothing, as reported.",
-    ("tasks", "hrl-abs", "clean-house"): "Next to nothing, as reported.",
-    ("tasks", "viper", "stair-climber"): "Nothing, as reported; the deviation is of the same size.",
+    ("tasks", "hrl", "four-corner"): "The return is practically 0, as reported.",
+    ("tasks", "hrl-abs", "clean-house"): "The return is close to 0, as reported.",
+    ("tasks", "viper", "stair-climber"): (
+        "The return is practically 0, as reported; the standard deviation is of the same size."
+    ),
     ("tasks", "viper", "four-corner"): _BEST_TREE,
     ("tasks", "viper", "maze"): _BEST_TREE,
     ("tasks", "hc", None): _PEERS,
     ("tasks", "cebs", None): _PEERS,
     ("short", "drl", "four-corner~100"): (
-        "Four of five put one marker in its corner, one puts none; the reported 0.29 is about one corner, "
-        "too."
+        "Four of five policies put one marker in the right corner, and one puts none. The reported 0.29 also "
+        "corresponds to about one corner."
     ),
     ("short", "drl", "top-off~100"): _SHORT_TOP_OFF,
     ("short", "drl", "clean-house~100"): _SHORT,
@@ -116,13 +121,18 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("short", "leaps", "top-off~100"): _AS_RUN,
     ("short", "leaps", "maze~100"): _AS_RUN,
     ("generalization", "drl-fcn", "stair-climber"): (
-        "As on the task's own size. Each of its layers sees a few cells, wherever they are, and a step of "
-        "the stairs looks the same at any size."
+        "The return is the same at the task's own size. Every convolution sees a few neighbouring cells, and "
+        "a step of the stairs looks the same at any size."
     ),
-    ("generalization", "drl-fcn", "four-corner"): "Three of five policies find a corner or two here as well.",
+    (
+        "generalization",
+        "drl-fcn",
+        "four-corner",
+    ): "Three of five policies reach one or two corners at this size as well.",
     ("generalization", "drl-fcn", "top-off"): _NO_MARKER_LARGE,
     ("generalization", "drl-abs", "stair-climber"): (
-        "Leaving the stairs costs 1, and there are more steps to leave them from than at the task's own size."
+        "Leaving the stairs costs 1, and at this size there are more steps at which the policy can leave "
+        "them."
     ),
     ("generalization", "drl-abs", "top-off"): _NO_MARKER_LARGE,
     ("generalization", "viper", "four-corner"): _AS_AT_OWN_SIZE,
@@ -133,8 +143,8 @@ NOTES: dict[tuple[str, str, str | None], str] = {
     ("debugging", "5-edits", None): _TRIES,
     ("karel-hard", "leaps", None): (
         "Reported in Hierarchical Programmatic Reinforcement Learning via Learning to Compose Programs "
-        "(HPRL; Liu and others, ICML 2023), of another space and on the worlds that were searched "
-        "with; the result here is on held-out worlds."
+        "(HPRL; Liu and others, ICML 2023), with a different program space and on the worlds of the search. "
+        "The results here are on held-out worlds."
     ),
     ("karel-hard", "hc", None): _PEERS,
     ("karel-hard", "cebs", None): _PEERS,
@@ -142,5 +152,5 @@ NOTES: dict[tuple[str, str, str | None], str] = {
 
 
 def note_of(notes: Notes, experiment: str, method: str, task: str) -> str | None:
-    """The explanation of an entry: its own, or else that of its row."""
+    """The note of an entry, or else the note of its row."""
     return notes.get((experiment, method, task)) or notes.get((experiment, method, None))

@@ -1,4 +1,4 @@
-"""Where numbers come from: the commands that make them again, versions, machines, and how long it took."""
+"""Origin of results: commands that compute them, versions, machines and computing time."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from leaps.experiments.table import Rows
 
 @dataclass(frozen=True)
 class Origin:
-    """Of an experiment's results."""
+    """Origin of an experiment's results."""
 
     commands: tuple[str, ...]
     versions: tuple[str, ...]
     machines: tuple[str, ...]
     seconds: float
-    """of computing, with what was needed first"""
+    """computing time, including dependencies"""
 
 
 def origin_of(experiment: Experiment, rows: Rows, results: Sequence[Result]) -> Origin:
@@ -29,13 +29,13 @@ def origin_of(experiment: Experiment, rows: Rows, results: Sequence[Result]) -> 
 
 
 def is_full(experiment: Experiment, cell: Cell) -> bool:
-    """Whether a cell is one of the experiment's own, not one of a quick run or what another began with."""
+    """Whether a cell is part of the full experiment, not of a quick run or only a dependency."""
     known = cell.method in experiment.methods and cell.task in experiment.tasks
     return known and cell in experiment.entries(cell.method, cell.task, cell.seed, False)
 
 
 def commands_of(experiment: Experiment, rows: Rows) -> tuple[str, ...]:
-    """The fewest commands that make these entries; rows that need the same options share one."""
+    """The fewest commands that compute these entries; rows with the same options are in one command."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for method, row in rows.items():
         cells = [result.cell for entry in row.values() for result in entry.results]
@@ -60,7 +60,7 @@ def commands_of(experiment: Experiment, rows: Rows) -> tuple[str, ...]:
 
 
 def versions_of(results: Iterable[Result]) -> tuple[str, ...]:
-    """Of leaps and what it stands on; each once."""
+    """The distinct versions of leaps, Python, numpy and torch."""
     found: dict[str, set[str]] = {"leaps": set(), "Python": set(), "numpy": set(), "torch": set()}
     for result in results:
         found["leaps"].add(result.version)
@@ -71,7 +71,7 @@ def versions_of(results: Iterable[Result]) -> tuple[str, ...]:
 
 
 def machines_of(results: Iterable[Result]) -> tuple[str, ...]:
-    """Each once, as its processor, cores and GPU."""
+    """The distinct machines, by processor, cores and GPU."""
     return tuple(sorted({name for result in results if (name := _machine(result))}))
 
 

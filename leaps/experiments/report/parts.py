@@ -1,4 +1,4 @@
-"""Parts of a section, before they are written as Markdown."""
+"""Parts of a report section, independent of Markdown."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Words:
-    """A paragraph, with `code` in it."""
+    """A paragraph that may contain `code`."""
 
     text: str
 
@@ -19,26 +19,26 @@ class Words:
 @dataclass(frozen=True)
 class Picture:
     name: str
-    """of its file, without a suffix"""
+    """file name without suffix"""
     label: str
-    """for screen readers"""
+    """alternative text for screen readers"""
     draw: Callable[[], bytes]
-    """makes the SVG"""
+    """returns the SVG"""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A table; cells have `code` in them."""
+    """A table whose cells may contain `code`."""
 
     label: str
-    """tells a section's tables apart; it is not written"""
+    """name that distinguishes a section's tables; not shown"""
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class Code:
-    """A program on lines of its own."""
+    """A program as a code block."""
 
     text: str
 
@@ -48,14 +48,14 @@ class SideBySide:
     """Programs side by side."""
 
     entries: tuple[tuple[str, str], ...]
-    """the line above, with `code` in it, and the indented program"""
+    """caption, which may contain `code`, and indented program"""
 
 
 Part = Heading | Words | Picture | Listing | Code | SideBySide
 
 
 def pictures_of(parts: Sequence[Part]) -> list[Picture]:
-    """The pictures among them; their names are those of files, so each has its own."""
+    """The pictures among parts. Their names must differ, since they name files."""
     pictures = [part for part in parts if isinstance(part, Picture)]
     names = [picture.name for picture in pictures]
     if len(set(names)) < len(names):

@@ -1,4 +1,4 @@
-"""The programs that searches found, to be read."""
+"""The best programs that searches found, indented for readers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from leaps.experiments.table import Entry, Rows
 from leaps.karel.world import LANGUAGE
 
 EXPERIMENTS = ("tasks", "karel-hard")
-"""whose columns are tasks, and whose entries are searches on them"""
+"""experiments whose columns are tasks and whose entries are searches"""
 LOOPS = ("WHILE", "REPEAT")
 SHOWN_METHODS = ("leaps", "ladder")
 
@@ -29,7 +29,7 @@ class Found:
 
 
 def programs_of(tables: Mapping[str, Rows]) -> tuple[Found, ...]:
-    """A program per task and method, of those that have one; tasks in the order of the tables."""
+    """The best program per task and method, with tasks in the order of the tables."""
     found = []
     for experiment in EXPERIMENTS:
         rows = tables.get(experiment, {})
@@ -43,7 +43,7 @@ def programs_of(tables: Mapping[str, Rows]) -> tuple[Found, ...]:
 
 
 def best_program(entry: Entry) -> Found | None:
-    """The shortest of the programs with the highest return; None if no program is stored."""
+    """The shortest program among those with the highest return; None if no program is stored."""
     results = [result for result in entry.results if result.values.get("program")]
     if not results:
         return None
@@ -61,7 +61,7 @@ def found_of(result: Result) -> Found:
     try:
         indented = to_indented(parse(text, LANGUAGE)).rstrip()
     except ProgramError as error:
-        raise ValueError(f"the program of {cell.name} is none: {error}") from None
+        raise ValueError(f"the program of {cell.name} is not valid: {error}") from None
     tokens = list(words(text))
     loops = sum(word.text in LOOPS for word in tokens)
     value = float(result.values["return"])

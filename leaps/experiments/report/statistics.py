@@ -1,4 +1,4 @@
-"""Statistics over many runs: the interquartile mean, and intervals by stratified bootstrap."""
+"""Statistics over many runs: interquartile mean and stratified bootstrap intervals."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 RESAMPLES = 2_000
 CONFIDENCE = 0.95
 SEED = 0
-"""always the same, so that a report is the same twice"""
+"""fixed, so that reports are reproducible"""
 
 Numbers = NDArray[np.float64]
 Statistic = Callable[[Numbers], Numbers]
-"""of [samples, runs], a number per sample"""
+"""[samples, runs] → one number per sample"""
 
 
 def is_number(value: Any) -> bool:
@@ -27,7 +27,7 @@ def mean(runs: Numbers) -> Numbers:
 
 
 def interquartile_mean(runs: Numbers) -> Numbers:
-    """The mean of the middle half: a quarter of the runs, rounded down, is left out at either end."""
+    """The mean of the middle half; a quarter of the runs, rounded down, is left out at each end."""
     ordered = np.sort(runs, axis=-1)
     count = ordered.shape[-1]
     return np.asarray(ordered[..., count // 4 : count - count // 4].mean(axis=-1))
@@ -42,8 +42,8 @@ def interval(strata: Sequence[Sequence[float]], statistic: Statistic) -> tuple[f
 def band(strata: Sequence[Numbers], statistic: Statistic) -> Numbers:
     """The 95 % confidence intervals of a statistic at each point of curves: [2, points].
 
-    strata: [runs, points] each. Runs are resampled within their stratum (a task), so that every sample has as
-    many of each as there are; a run keeps all its points.
+    strata: [runs, points] each. Runs are resampled within their stratum (a task), so the size of each stratum
+    stays the same. A resampled run keeps all its points.
     """
     rng = np.random.default_rng(SEED)
     picks = [rng.integers(len(runs), size=(RESAMPLES, len(runs))) for runs in strata]
@@ -51,7 +51,7 @@ def band(strata: Sequence[Numbers], statistic: Statistic) -> Numbers:
     ends: list[Numbers] = []
     for point in range(strata[0].shape[1]):
         if point and all(np.array_equal(runs[:, point], runs[:, point - 1]) for runs in strata):
-            ends.append(ends[-1])  # curves are flat for long
+            ends.append(ends[-1])  # curves have long flat parts
             continue
         drawn = [runs[:, point][pick] for runs, pick in zip(strata, picks, strict=True)]
         samples = statistic(np.concatenate(drawn, axis=1))

@@ -1,4 +1,4 @@
-"""A rollout as a strip: states side by side, as SVG."""
+"""A rollout as a strip of states side by side, as SVG."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from leaps.karel.draw.vectors import write_svg
 from leaps.karel.world import World
 
 WIDTH, GAP = 1440, 30
-"""pixels, of a strip and between two states"""
+"""width of a strip and gap between two states, in pixels"""
 LARGEST_CELL = 32
 LETTERS = 20.0
-"""pixels that a caption's font is high"""
+"""font size of a caption in pixels"""
 ROOM = 40
-"""pixels below a state, for its caption"""
+"""height of a caption below a state, in pixels"""
 
 
 @dataclass(frozen=True)
@@ -27,19 +27,19 @@ class Frame:
 
     world: World
     way: tuple[Cell, ...]
-    """the cells that Karel came through since the state before"""
+    """cells that Karel crossed since the previous state"""
     caption: str
 
 
 def frame_of(state: Mapping[str, Any], caption: str) -> Frame:
-    """Read a state as an experiment keeps it."""
+    """Read a state from an experiment's stored values."""
     row, column, heading = (int(number) for number in state["karel"])
     way = zip(state["way_rows"], state["way_columns"], strict=True)
     return Frame(World.of(list(state["rows"]), row, column, heading), tuple(way), caption)
 
 
 def lay_out_strip(frames: Sequence[Frame], title: str) -> Picture:
-    """Put states side by side, in the order of time."""
+    """Lay out states side by side in order of time."""
     height, width = frames[0].world.size
     count = len(frames)
     cell = min(LARGEST_CELL, (WIDTH - (count - 1) * GAP) // (count * width))
@@ -59,7 +59,7 @@ def lay_out_strip(frames: Sequence[Frame], title: str) -> Picture:
 
 
 def draw_strip(frames: Sequence[Frame], title: str) -> bytes:
-    """Draw states as SVG; the same states give the same bytes."""
+    """Draw states as SVG; equal states give equal bytes."""
     return write_svg(lay_out_strip(frames, title)).encode()
 
 

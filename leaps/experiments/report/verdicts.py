@@ -1,4 +1,4 @@
-"""Whether stored results bear out a claim: what is compared, when a difference counts, and the verdict."""
+"""Verdicts on claims: comparisons of stored results, significance of differences, and the outcome."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from statistics import fmean, stdev
 from typing import Any
 
 from leaps.experiments.cell import Result
-from leaps.experiments.report.contents import Contents, Place
+from leaps.experiments.report.contents import Contents, EntryKey
 from leaps.experiments.report.wording import entry_text, number
 from leaps.experiments.table import Entry
 
 HOLDS, PARTLY, FAILS, OPEN, MISSING = "holds", "holds in part", "does not hold", "undecided", "not measured"
 MARKS = {True: "yes", False: "no", None: "undecided"}
 LEVEL, ERRORS = 0.02, 2.0
-"""a difference of means counts if it exceeds LEVEL and so many of its standard errors"""
+"""a difference of means counts if it exceeds both LEVEL and ERRORS times its standard error"""
 
 
 @dataclass(frozen=True)
@@ -22,44 +22,44 @@ class Verdict:
     word: str
     evidence: str
     share: str = ""
-    """how much holds of what holds in part"""
+    """number of cases that hold, if the claim holds in part"""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One of the things that a claim says."""
+    """One comparison within a claim."""
 
     where: str
-    """"" if the numbers say it"""
+    """label of the comparison; "" if the numbers name it"""
     holds: bool | None
-    """None if the difference is within its error, or there is no result"""
+    """None if the difference is not significant, or a result is missing"""
     numbers: str
 
 
 @dataclass(frozen=True)
 class Gap:
-    """How much higher one mean is than another."""
+    """Difference of two means."""
 
     size: float
     error: float | None
-    """None if it is not known, as there is one seed only"""
+    """standard error; None if there is only one seed"""
     numbers: str
 
     @property
     def sign(self) -> int:
-        """1 if higher by more than chance explains, −1 if lower, 0 if neither."""
+        """1 if significantly higher, −1 if significantly lower, else 0."""
         if self.error is None or abs(self.size) <= max(LEVEL, ERRORS * self.error):
             return 0
         return 1 if self.size > 0 else -1
 
     @property
     def is_small(self) -> bool:
-        """Whether it is known to be smaller than what counts."""
+        """Whether the difference is certainly below LEVEL."""
         return self.sign == 0 and self.error is not None and abs(self.size) + ERRORS * self.error <= LEVEL
 
 
 def decide(cases: Iterable[Case], note: str = "") -> Verdict:
-    """A claim holds if all that it says does; in part if some does; not if none does."""
+    """Combine cases: the claim holds if all of them hold, and in part if some do."""
     cases = list(cases)
     lines = [
         f"- {f'{case.where}: ' if case.where else ''}{case.numbers}: **{MARKS[case.holds]}**"
@@ -75,16 +75,16 @@ def decide(cases: Iterable[Case], note: str = "") -> Verdict:
 
 
 class Results:
-    """Stored results by experiment, method and task. A missing one raises KeyError, which names it."""
+    """Stored results by experiment, method and task. A missing result raises KeyError with its name."""
 
     def __init__(self, contents: Contents) -> None:
-        self.entries: dict[str, dict[Place, Entry]] = {
+        self.entries: dict[str, dict[EntryKey, Entry]] = {
             section.experiment.name: {
-                place: one.entry for place, one in section.table.items() if one.entry is not None
+                key: one.entry for key, one in section.table.items() if one.entry is not None
             }
             for section in contents.sections
         }
-        self.figures: dict[str, dict[Place, Result]] = {
+        self.figures: dict[str, dict[EntryKey, Result]] = {
             exhibit.experiment.name: exhibit.shown for exhibit in contents.exhibits
         }
 
@@ -109,7 +109,7 @@ class Results:
         return self.figures[name][method, task].values
 
     def gap(self, experiment: str, one: str, other: str, tasks: str | Sequence[str]) -> Gap:
-        """How much more a method earns than another, on a task or on average over several."""
+        """Difference of the returns of two methods, on a task or as a mean over several tasks."""
         columns = [tasks] if isinstance(tasks, str) else tasks
         pairs = [(self.entry(experiment, one, task), self.entry(experiment, other, task)) for task in columns]
         if len(pairs) == 1:
@@ -120,7 +120,7 @@ class Results:
         return _gap(pairs, numbers)
 
     def change(self, before: str, after: str, method: str, task: str) -> Gap:
-        """How much more a method earns in one experiment than in another."""
+        """Change of a method's return from one experiment to another."""
         pair = (self.entry(after, method, task), self.entry(before, method, task))
         return _gap([pair], f"{entry_text(pair[1])} → {entry_text(pair[0])}")
 
@@ -144,22 +144,22 @@ def _error(entry: Entry) -> float | None:
 
 
 def ahead(where: str, gap: Gap) -> Case:
-    """The case that the first is better."""
+    """The case that the first mean is higher."""
     return Case(where, False if gap.is_small else {1: True, 0: None, -1: False}[gap.sign], gap.numbers)
 
 
 def behind(where: str, gap: Gap) -> Case:
-    """The case that the first is worse."""
+    """The case that the first mean is lower."""
     return Case(where, False if gap.is_small else {1: False, 0: None, -1: True}[gap.sign], gap.numbers)
 
 
 def not_ahead(where: str, gap: Gap) -> Case:
-    """The case that the first is no better."""
+    """The case that the first mean is not higher."""
     return Case(where, gap.sign < 1, gap.numbers)
 
 
 def at_least(where: str, gap: Gap) -> Case:
-    """The case that nothing is lost: no worse, and no lower by more than LEVEL."""
+    """The case that the first mean is neither significantly lower, nor lower by more than LEVEL."""
     return Case(where, False if gap.sign < 0 else True if gap.size >= -LEVEL else None, gap.numbers)
 
 

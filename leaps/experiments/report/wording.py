@@ -1,4 +1,4 @@
-"""Numbers and sentences as a report writes them."""
+"""Wording of a report: formatted numbers and generated sentences."""
 
 from leaps.experiments.paper import Reported
 from leaps.experiments.report.comparison import BETTER, WORSE, Summary
@@ -10,24 +10,25 @@ from leaps.experiments.table import Entry
 NOTHING = "–"
 TITLE = "The reproduction"
 INTRODUCTION = (
-    "The results of this project beside the reported ones, experiment by experiment. `leaps report` writes "
+    "Results of this project beside the reported ones, one section per experiment. `leaps report` generates "
     "this page from stored results; only the numbered notes are written by hand. Every section names the "
-    "command that computes its numbers. [Which of the paper's claims hold](claims.md) is a page of its own."
+    "command that computes its numbers. A separate page lists "
+    "[which of the paper's claims hold](claims.md)."
 )
-QUICK = "Quick runs are among these numbers: miniatures, which must not be compared with anything."
+QUICK = "Some of these numbers are from quick runs. Do not compare them with anything."
 READING = "How to read the tables"
 LEGENDS = (
     "An entry is the mean over seeds, the standard deviation in parentheses, and the number of seeds. The "
     "reported number is below it.",
     "Returns are on held-out worlds, whose seeds no training and no search used. Where all initial states "
     "can be listed, returns are exact means over them. Each section names its columns of each kind.",
-    f"{BETTER} is better and {WORSE} worse than reported, by more than the reported deviation and by more "
-    f"than rounding. A raised number leads to a note below the table. {NOTHING} means no result.",
+    f"{BETTER} is better and {WORSE} worse than reported, by more than the reported standard deviation and "
+    f"the rounding error. A raised number refers to a note below the table. {NOTHING} means no result.",
     "In the charts, dots are means with 95 % intervals over seeds. Diamonds are reported means with their "
     "standard deviations.",
-    "Details begin with a line per row: the interquartile mean over all its runs (seeds × columns) with a "
-    "95 % bootstrap interval, stratified by column. Its two means are over the columns that have both "
-    "numbers.",
+    "Details begin with one line per method: the interquartile mean over all its runs (seeds × columns) with "
+    "a 95 % bootstrap interval, stratified by column. The two means in that line are over the columns with "
+    "both a result and a reported number.",
 )
 OVERVIEW = "Experiments"
 DETAILS = "Details"
@@ -39,21 +40,21 @@ README_ROWS = (
     ("tasks", "hc", "Hill climbing (HC)"),
     ("tasks", "ladder", "Ladder"),
 )
-"""experiment, method, and the words for them"""
+"""experiment, method and row label"""
 README_LEGEND = (
-    "Mean return (standard deviation) · seeds. LEAPS is run and judged as by its authors' code, all other "
-    "rows are judged on held-out worlds."
+    "Mean return (standard deviation) · seeds. LEAPS is run and evaluated as in its authors' code. All other "
+    "rows are evaluated on held-out worlds."
 )
 PROGRAMS = "Programs found"
 PROGRAMS_INTRODUCTION = (
-    "For each task a program of `leaps`, the paper's search, and one of `ladder`, this project's own: the "
-    "shortest of those with the highest return."
+    "For each task one program found by `leaps`, the paper's search, and one by `ladder`, this project's "
+    "search: the shortest program among those with the highest return."
 )
 UNEXPLAINED = "Not explained yet"
 UNEXPLAINED_INTRODUCTION = "Entries that differ from the reported number and have no note:"
 
 DRAWS = "1,000 fresh draws"
-"""how results that do not say it were judged"""
+"""evaluation of results that store no `judged`"""
 EXACT = "exact, "
 JUDGED = (
     "tasks",
@@ -67,16 +68,16 @@ JUDGED = (
     "length",
     "karel-hard",
 )
-"""experiments whose columns are tasks at their own size"""
+"""experiments whose columns are tasks at their default size"""
 
 
 def number(value: float) -> str:
-    """Two digits, with a real minus sign and no negative zero."""
+    """Format with two decimals, a real minus sign and no negative zero."""
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
 
 
 def percent(value: float) -> str:
-    """A change.
+    """Format a percent change with its sign.
 
     >>> percent(-46.81), percent(200.0), percent(0.01)
     ('−46.8 %', '+200.0 %', '0.0 %')
@@ -85,8 +86,8 @@ def percent(value: float) -> str:
     return f"{rounded:+.1f} %".replace("-", "−") if rounded else "0.0 %"
 
 
-def spread(mean: float, deviation: float | None) -> str:
-    return number(mean) + ("" if deviation is None else f" ({number(deviation)})")
+def spread(mean: float, std: float | None) -> str:
+    return number(mean) + ("" if std is None else f" ({number(std)})")
 
 
 def entry_text(entry: Entry | None) -> str:
@@ -106,14 +107,14 @@ def headline(section: Section | Exhibit) -> str:
 
 
 def overview_lines(contents: Contents) -> list[str]:
-    """A line for each section, which leads to it."""
+    """One line per section, with a link to it."""
     sections, exhibits = contents.sections, contents.exhibits
     experiments = [*(one.experiment for one in sections), *(one.experiment for one in exhibits)]
     return [f"[{one.name}](#{one.name}): {one.summary}" for one in experiments]
 
 
 def judged_line(section: Section) -> str:
-    """Which columns are exact means over all initial states, and which are over draws; "" if unknown."""
+    """Name the columns with exact means over all initial states and those with draws; "" if unknown."""
     experiment = section.experiment
     if experiment.name not in JUDGED:
         return ""
@@ -157,7 +158,7 @@ def judged_line(section: Section) -> str:
 
 
 def summary_cells(method: str, summary: Summary) -> tuple[str, ...]:
-    """A row's line, under SUMMARY_HEAD."""
+    """The cells of a row's summary line, in the columns of SUMMARY_HEAD."""
     between = " to ".join(number(end) for end in summary.interval) if summary.interval else NOTHING
     means = [number(mean) for mean in summary.means] if summary.means else [NOTHING, NOTHING]
     counts = (
@@ -177,12 +178,12 @@ def summary_cells(method: str, summary: Summary) -> tuple[str, ...]:
 
 
 def program_line(found: Found) -> str:
-    """The line above a program."""
+    """The caption above a program."""
     return f"`{found.method}`: return {number(found.mean_return)}, {found.tokens} tokens, seed {found.seed}"
 
 
 def program_parts(contents: Contents) -> list[Part]:
-    """The programs, task by task."""
+    """The sections of found programs, one per task."""
     parts: list[Part] = []
     for task in dict.fromkeys(found.task for found in contents.programs):
         own = [found for found in contents.programs if found.task == task]
@@ -198,7 +199,7 @@ def duration(seconds: float) -> str:
 
 
 def origin_lines(section: Section | Exhibit) -> list[tuple[str, str]]:
-    """Versions, machines and computing time of results, by name."""
+    """Versions, machines and computing time of results, as label and text."""
     origin = section.origin
     lines = [("Versions", ", ".join(origin.versions)), ("Machines", "; ".join(origin.machines))]
     return [line for line in lines if line[1]] + [("Computing", f"{duration(origin.seconds)} in all")]

@@ -1,4 +1,4 @@
-"""Figures show what there is, the same twice."""
+"""Charts show stored results reproducibly."""
 
 import io
 import re
@@ -24,24 +24,24 @@ def words(svg: bytes) -> list[str]:
 
 
 def test_panels_are_tasks_and_lines_are_methods_with_results(tmp_path: Path) -> None:
-    said = words(draw(gather(small(tmp_path)).sections[0]))
+    labels = words(draw(gather(small(tmp_path)).sections[0]))
     for shown in ("maze", "clean-house", "leaps", "hc", "ladder"):
-        assert said.count(shown) == 1
+        assert labels.count(shown) == 1
     for missing in ("drl", "top-off", "cebs"):
-        assert missing not in said
+        assert missing not in labels
 
 
-def test_the_legend_speaks_of_what_is_shown(tmp_path: Path) -> None:
+def test_legend_lists_only_shown_marks(tmp_path: Path) -> None:
     here, reported = "here: mean, 95 % interval", "reported: mean, standard deviation"
     assert {here, reported} <= set(words(draw(gather(small(tmp_path)).sections[0])))
     store = Store(tmp_path / "other")
     keep_entry(store, "length", "leaps-45", "maze", [1.0, 1.0])
-    said = words(draw(gather(store).sections[0]))
-    assert here in said
-    assert reported not in said
+    labels = words(draw(gather(store).sections[0]))
+    assert here in labels
+    assert reported not in labels
 
 
-def test_the_same_results_give_the_same_bytes_and_others_do_not(tmp_path: Path) -> None:
+def test_svg_bytes_depend_only_on_results(tmp_path: Path) -> None:
     section = gather(small(tmp_path)).sections[0]
     assert draw(section) == draw(section)
     store = Store(tmp_path)
@@ -61,12 +61,12 @@ def test_panels_share_a_scale_unless_it_leaves_one_of_them_little_room(tmp_path:
         store = Store(tmp_path / folder)
         for task, each in returns.items():
             keep_entry(store, "karel-hard", "ladder", task, each)
-        said = words(draw(gather(store).sections[0]))
-        first, second = (said.index(task) for task in returns)
+        labels = words(draw(gather(store).sections[0]))
+        first, second = (labels.index(task) for task in returns)
         assert first < second
         return [
             {one for one in part if re.fullmatch(r"[−0-9.]+", one)}
-            for part in (said[:first], said[first:second])
+            for part in (labels[:first], labels[first:second])
         ]
 
     one, other = scales("near", seeder=[0.0, 1.0], snake=[-0.2, 1.0])

@@ -129,7 +129,7 @@ def test_networks_have_to_lose_in_large_worlds(large: float, word: str) -> None:
     assert f"viper on maze: 0.90 (0.00) · 5 → {large:.2f} (0.00) · 5" in found.evidence
 
 
-def test_a_network_without_a_result_is_open() -> None:
+def test_missing_network_result_leaves_the_case_undecided() -> None:
     names = [(method, task) for method in ("drl", "drl-abs", "viper") for task in ("stair-climber", "maze")]
     large = {(method, task): 0.1 for method, task in names if method != "drl"}
     found = verdict("All baselines", tasks=dict.fromkeys(names, 0.9), generalization=large)
@@ -137,7 +137,7 @@ def test_a_network_without_a_result_is_open() -> None:
     assert "drl on maze: no result yet: **undecided**" in found.evidence
 
 
-def test_what_has_nothing_to_lose_is_left_out() -> None:
+def test_methods_with_near_zero_returns_are_left_out() -> None:
     names = [(method, task) for method in ("drl", "drl-abs", "viper") for task in ("stair-climber", "maze")]
     home = dict.fromkeys(names, 0.9) | {("viper", "stair-climber"): 0.0}
     found = verdict("All baselines", tasks=home, generalization=dict.fromkeys(names, 0.0))
@@ -145,7 +145,7 @@ def test_what_has_nothing_to_lose_is_left_out() -> None:
     assert "viper on stair-climber" not in found.evidence
 
 
-def test_a_search_that_rises_is_told_from_one_that_does_not() -> None:
+def test_rising_returns_are_detected() -> None:
     rising = [0.0, 0.1, 0.3, 0.2, 0.8, 1.0]
     values = {"mean_returns": rising, "centre_returns": rising[::-1]}
     found = verdict("consistently increase as", [figure("cem-trajectory", leaps=values)])
@@ -171,7 +171,7 @@ def test_programs_of_the_naive_baseline_are_counted_in_statements() -> None:
 # The page
 
 
-def test_what_has_no_result_is_not_measured_and_says_so() -> None:
+def test_claim_without_results_is_not_measured() -> None:
     page = claims_page(StoredContents([StoredSection("tasks", {})]))  # type: ignore[arg-type]
     assert f"Of {len(CLAIMS)} claims: {len(CLAIMS)} are not measured." in page
     assert all(f"> {claim.quote}" in page for claim in CLAIMS)

@@ -35,11 +35,11 @@ def test_an_entry_is_marked_outside_the_reported_deviation(
     assert Comparison(entry(here), reported).mark == mark
 
 
-def test_our_own_scatter_does_not_matter() -> None:
+def test_scatter_of_results_does_not_affect_the_mark() -> None:
     assert Comparison(entry(0.0, 1.0), Reported(0.2, 0.1)).mark == "▲"
 
 
-def test_what_is_missing_is_not_marked() -> None:
+def test_missing_entries_are_not_marked() -> None:
     assert Comparison(None, Reported(1.0)).mark == Comparison(entry(1.0), None).mark == ""
 
 

@@ -30,7 +30,7 @@ def test_a_row_without_all_columns_has_no_mean(tmp_path: Path) -> None:
     section = section_of(store, "smoothness")
     assert mean_of(section, "leaps") is None
     assert conclusion_of(section).startswith(
-        "Means over the three columns: `leaps-p` 0.30 (`leaps`: not all columns yet)."
+        "Means over the three columns: `leaps-p` 0.30 (`leaps`: results missing in some columns)."
     )
 
 
@@ -55,7 +55,7 @@ def test_the_largest_step_is_named(tmp_path: Path) -> None:
     )
 
 
-def test_the_row_that_matters_most_is_named(tmp_path: Path) -> None:
+def test_row_with_the_largest_effect_is_named(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for row, value in (("leaps", 0.8), ("in-p", 0.7), ("in-p24-kl-sum", 0.1)):
         for task in ("stair-climber", "four-corner", "top-off", "maze", "clean-house", "harvester"):

@@ -1,4 +1,4 @@
-"""From a store to what a report says: what is in, what is left out, what is marked and why."""
+"""Contents of a report: included and excluded results, marks and notes."""
 
 import json
 import shutil
@@ -34,14 +34,14 @@ def store_cells(store: Store) -> list[Cell]:
     return [result.cell for name in EXPERIMENTS for result in store.all(name)]
 
 
-def test_experiments_with_results_in_the_catalogues_order(tmp_path: Path) -> None:
+def test_experiments_with_results_are_in_catalogue_order(tmp_path: Path) -> None:
     assert [one.experiment.name for one in gather(small(tmp_path)).sections] == ["tasks", "karel-hard"]
     full = gather(everything(tmp_path / "all"))
     assert [one.experiment.name for one in full.sections] == list(TABLES)
     assert full.left_out == 0
 
 
-def test_what_is_missing_is_there_as_nothing(tmp_path: Path) -> None:
+def test_missing_entries_are_none(tmp_path: Path) -> None:
     tasks = section(gather(small(tmp_path)), "tasks")
     assert len(tasks.table) == len(tasks.experiment.methods) * len(tasks.experiment.tasks)
     assert tasks.table["drl", "maze"].entry is None
@@ -49,7 +49,7 @@ def test_what_is_missing_is_there_as_nothing(tmp_path: Path) -> None:
     assert set(tasks.summaries) == {"leaps", "hc", "ladder"}
 
 
-def test_quick_results_are_never_in(tmp_path: Path) -> None:
+def test_quick_results_are_left_out(tmp_path: Path) -> None:
     store = small(tmp_path)
     before = gather(store)
     for experiment in EXPERIMENTS.values():
@@ -65,7 +65,7 @@ def test_quick_results_are_never_in(tmp_path: Path) -> None:
     assert after.exhibits == ()
 
 
-def test_quick_results_are_in_when_asked_for(tmp_path: Path) -> None:
+def test_quick_results_are_included_on_request(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_entry(store, "tasks", "leaps", "maze", [0.25], budget=2_000)
     contents = gather(store, quick=True)
@@ -78,7 +78,7 @@ def test_quick_results_are_in_when_asked_for(tmp_path: Path) -> None:
     )
 
 
-def test_marked_entries_have_their_notes_in_the_order_of_reading(tmp_path: Path) -> None:
+def test_notes_of_marked_entries_are_in_reading_order(tmp_path: Path) -> None:
     notes = {
         ("tasks", "leaps", "clean-house"): "Own.",
         ("tasks", "hc", None): "Row.",
@@ -98,12 +98,12 @@ def test_entries_with_the_same_note_share_it(tmp_path: Path) -> None:
     assert set(tasks.explained.values()) == {1}
 
 
-def test_a_mark_without_a_note_is_not_overlooked(tmp_path: Path) -> None:
+def test_marked_entry_without_note_is_listed_as_unexplained(tmp_path: Path) -> None:
     tasks = section(gather(small(tmp_path), {}), "tasks")
     assert tasks.unexplained == [("leaps", "clean-house"), ("hc", "maze")]
 
 
-def test_hours_count_what_trainings_began_with_and_every_way_tried(tmp_path: Path) -> None:
+def test_hours_include_dependencies_and_all_variants(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for source, value in (("maze", 0.1), ("harvester", 0.2)):
         keep(store, cell("tasks", "drl-abs-t", "top-off", 0, source=source), value, 1.0)
@@ -119,7 +119,7 @@ def test_hours_count_what_trainings_began_with_and_every_way_tried(tmp_path: Pat
     assert entry.mean == 0.2
 
 
-def test_a_damaged_file_is_left_out_and_said(tmp_path: Path) -> None:
+def test_damaged_file_is_left_out_and_reported(tmp_path: Path) -> None:
     store = small(tmp_path)
     file = store.file(cell("tasks", "leaps", "maze", 3))
     file.write_bytes(file.read_bytes()[:20])
@@ -132,7 +132,7 @@ def test_a_damaged_file_is_left_out_and_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "high", float("nan"), float("inf"), True])
-def test_a_return_that_is_no_number_is_said(tmp_path: Path, value: Any) -> None:
+def test_non_numeric_return_raises(tmp_path: Path, value: Any) -> None:
     store = Store(tmp_path)
     keep(store, cell("tasks", "drl", "maze"), value)
     with pytest.raises(ValueError, match=r"maze-0\.json: expected a finite number as 'return', found"):
@@ -140,13 +140,13 @@ def test_a_return_that_is_no_number_is_said(tmp_path: Path, value: Any) -> None:
 
 
 @pytest.mark.parametrize("missing", ["solved", "evaluations", "rollouts", "seconds"])
-def test_a_search_that_does_not_say_what_it_took_is_named(tmp_path: Path, missing: str) -> None:
+def test_search_without_effort_raises(tmp_path: Path, missing: str) -> None:
     store = Store(tmp_path)
     one = cell("tasks", "hc", "maze", 1)
     keep_search(store, one, True, 10, 1.0)
-    said = json.loads(store.file(one).read_text())
-    del said["values"][missing]
-    store.file(one).write_text(json.dumps(said))
+    stored = json.loads(store.file(one).read_text())
+    del stored["values"][missing]
+    store.file(one).write_text(json.dumps(stored))
     with pytest.raises(
         ValueError, match=rf"hc/maze-1\.json: expected a finite number as '{missing}', found None"
     ):
@@ -154,7 +154,7 @@ def test_a_search_that_does_not_say_what_it_took_is_named(tmp_path: Path, missin
 
 
 @pytest.mark.parametrize("value", ["long", None, float("nan")])
-def test_seconds_that_are_no_number_are_said(tmp_path: Path, value: Any) -> None:
+def test_non_numeric_seconds_raise(tmp_path: Path, value: Any) -> None:
     store = Store(tmp_path)
     keep(store, cell("tasks", "drl", "maze"), 1.0, **{"seconds": 1.0})
     keep(store, cell("tasks", "drl", "maze", 1), 1.0)
@@ -165,25 +165,27 @@ def test_seconds_that_are_no_number_are_said(tmp_path: Path, value: Any) -> None
 
 
 @pytest.mark.parametrize("other", ["tasks/drl/copy.json", "karel-hard/drl/maze-0.json"])
-def test_a_copy_of_a_result_is_no_other_seed(tmp_path: Path, other: str) -> None:
+def test_copied_result_file_raises(tmp_path: Path, other: str) -> None:
     store = Store(tmp_path)
     keep(store, cell("tasks", "drl", "maze"), 1.0)
     (tmp_path / other).parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(tmp_path / "tasks/drl/maze-0.json", tmp_path / other)
-    with pytest.raises(ValueError, match=r"holds the result of tasks/drl/maze-0 in another file than"):
+    with pytest.raises(ValueError, match=r"holds the result of tasks/drl/maze-0, expected in"):
         gather(store)
 
 
-def test_no_results_are_no_report(tmp_path: Path) -> None:
+def test_empty_store_raises(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(ValueError, match=r"no results in '.*'; `leaps experiment NAME` makes some"):
+        with pytest.raises(
+            ValueError, match=r"no results in '.*'; compute some with `leaps experiment NAME`"
+        ):
             gather(Store(folder))
     keep(Store(tmp_path), cell("tasks", "leaps", "maze", budget=5), 1.0)
-    with pytest.raises(ValueError, match="but 1 of quick runs, which are in no report"):
+    with pytest.raises(ValueError, match="except 1 of quick runs, which reports leave out"):
         gather(Store(tmp_path))
 
 
-def test_a_figure_is_there_only_if_its_cells_are(tmp_path: Path) -> None:
+def test_figure_without_cells_is_left_out(tmp_path: Path) -> None:
     assert gather(small(tmp_path / "tables")).exhibits == ()
     store = Store(tmp_path / "some")
     keep_shown(store, cell("rollouts", "ladder", "snake"))
@@ -196,7 +198,7 @@ def test_a_figure_is_there_only_if_its_cells_are(tmp_path: Path) -> None:
     assert found.origin.seconds == 60
 
 
-def test_figures_come_after_tables_in_the_catalogues_order(tmp_path: Path) -> None:
+def test_figures_follow_tables_in_catalogue_order(tmp_path: Path) -> None:
     store = all_shown(tmp_path)
     keep_entry(store, "karel-hard", "leaps", "snake", [0.5])
     contents = gather(store)
@@ -205,7 +207,7 @@ def test_figures_come_after_tables_in_the_catalogues_order(tmp_path: Path) -> No
         assert found.origin.commands == (f"leaps experiment {found.experiment.name}",)
 
 
-def test_a_figure_shows_the_first_seed_and_a_full_cell_rather_than_a_quick_one(tmp_path: Path) -> None:
+def test_figure_prefers_first_seed_and_full_cells(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for seed in (1, 0):
         keep_shown(store, cell("cem-trajectory", "leaps", "stair-climber", seed), seed)
@@ -227,7 +229,7 @@ def test_a_figure_shows_the_first_seed_and_a_full_cell_rather_than_a_quick_one(t
     assert shown.cell == cell("cem-trajectory", "leaps", "four-corner", 1)
 
 
-def test_a_figures_result_needs_no_return_but_a_tables_does(tmp_path: Path) -> None:
+def test_only_table_results_need_a_return(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_shown(store, cell("interpolation", "leaps", "far"))
     assert "return" not in gather(store).exhibits[0].shown["leaps", "far"].values

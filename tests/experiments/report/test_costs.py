@@ -12,7 +12,7 @@ def took(one: Cell, seconds: float, **machine: str) -> tuple[Cell, Result]:
     return one, Result(one, {"return": 1.0}, seconds, __version__, machine)
 
 
-def test_a_row_goes_on_as_it_began() -> None:
+def test_missing_seeds_cost_as_much_as_stored_ones() -> None:
     results = dict(
         took(cell("smoothness", "leaps", split), seconds) for split, seconds in [("train", 30), ("test", 50)]
     )
@@ -23,7 +23,7 @@ def test_a_row_goes_on_as_it_began() -> None:
     assert cost.unknown == ("leaps-p", "leaps-p+r", "leaps-p+l")
 
 
-def test_a_gpu_is_counted_by_itself() -> None:
+def test_gpu_seconds_are_counted_separately() -> None:
     results = dict(
         [
             took(cell("smoothness", "leaps", "train"), 100.0, gpu="fast"),
@@ -42,7 +42,7 @@ def test_all_sessions_of_a_training_count() -> None:
     assert cost_of(TABLES["tasks"], {one: resumed}).core_seconds == pytest.approx(30 * 600)
 
 
-def test_what_others_begin_with_is_a_cost_too_and_of_its_own_kind() -> None:
+def test_dependency_cells_are_a_separate_kind_of_cost() -> None:
     """A transfer begins with a policy of half the usual steps, which must not be taken for a whole one."""
     results = dict(
         [

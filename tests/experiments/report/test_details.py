@@ -68,7 +68,9 @@ def test_budget_has_its_pictures_and_medians_beside_the_published(tmp_path: Path
         "ladder": {"maze": "never · 0/1", "snake": "7 · 1/1"},
     }
     texts = " ".join(part.text for part in parts if isinstance(part, Words))
-    assert "Only rows with results on all 2 tasks of this table are shown; hc have none on some." in texts
+    assert (
+        "Only rows with results on all 2 tasks of this table are shown. Results are missing for hc." in texts
+    )
 
 
 def test_budget_pictures_are_files_of_the_report(tmp_path: Path) -> None:
@@ -79,7 +81,7 @@ def test_budget_pictures_are_files_of_the_report(tmp_path: Path) -> None:
     assert b"](figures/budget-rollouts-all.svg)" in documents["reproduction.md"].content
 
 
-def test_unseen_changes_are_against_table_3_and_against_the_seen(tmp_path: Path) -> None:
+def test_unseen_changes_are_relative_to_table_3_and_to_seen_configurations(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_entry(store, "tasks", "leaps", "top-off", [0.8, 0.8])
     keep_entry(store, "tasks", "leaps", "harvester", [0.0])
@@ -117,7 +119,7 @@ def test_debugging_has_increases_and_edited_programs_beside_the_original(tmp_pat
     assert shown[1][1] == "DEF run m(\n  move\nm)"
 
 
-def test_reconstructions_of_the_first_seed_stand_beside_the_test_program(tmp_path: Path) -> None:
+def test_first_seed_reconstructions_are_beside_the_test_program(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for method in ("leaps", "leaps+", "naive"):
         for seed, program in ((1, LONG), (0, SHORT)):
@@ -144,16 +146,16 @@ def test_lengths_have_tokens_loops_and_the_first_seeds_programs(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["tasks", "karel-hard", "smoothness"])
-def test_other_tables_have_no_more_parts(tmp_path: Path, name: str) -> None:
+def test_other_tables_have_no_additional_parts(tmp_path: Path, name: str) -> None:
     store = Store(tmp_path)
     keep_entry(store, name, "leaps", TABLES[name].tasks[0], [0.5])
     assert details(store, name) == []
 
 
-def test_values_that_are_missing_are_reported(tmp_path: Path) -> None:
+def test_missing_values_raise(tmp_path: Path) -> None:
     store = Store(tmp_path)
     store.write(Result(cell("unseen", "drl", "top-off@0.5"), {"return": 1.0}, 1.0, __version__))
     with pytest.raises(
-        ValueError, match=r"the results of unseen do not hold .* run `leaps experiment unseen`"
+        ValueError, match=r"the stored results of unseen lack a field .* run `leaps experiment unseen`"
     ):
         details(store, "unseen")

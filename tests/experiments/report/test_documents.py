@@ -62,7 +62,7 @@ def test_results_go_between_their_lines_and_nowhere_else() -> None:
     "text", ["", "# Title\n", f"{BEGIN}\n", f"{END}\n", f"{END}\n{BEGIN}\n", f"{BEGIN}\n{BEGIN}\n{END}\n",
              f"{BEGIN}\n{END}\n{END}\n", f"text {BEGIN}\n{END}\n"],
 )  # fmt: skip
-def test_lines_that_are_missing_are_asked_for(text: str) -> None:
+def test_missing_marker_lines_raise(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"README\.md: expected one line '<!-- results: begin -->' and below"
     ):
@@ -98,7 +98,7 @@ def test_the_page_on_searches_has_ladder_on_all_tasks(tmp_path: Path) -> None:
     ) in page.read_text()
 
 
-def test_a_readme_without_anything_to_say_is_left_alone(tmp_path: Path) -> None:
+def test_readme_without_results_is_unchanged(tmp_path: Path) -> None:
     store = Store(tmp_path / "r")
     keep_entry(store, "smoothness", "leaps", "train", [0.3])
     readme = tmp_path / "README.md"
@@ -134,7 +134,7 @@ def test_another_result_of_a_figure_is_another_picture(tmp_path: Path) -> None:
     assert drawn[0]["latent-map.svg"] != drawn[1]["latent-map.svg"]
 
 
-def test_the_projects_own_documents_say_what_its_results_say() -> None:
+def test_stored_documents_are_up_to_date() -> None:
     """Pictures may differ from machine to machine, words and numbers don't: was `make report` forgotten?"""
     project = Path(__file__).parents[3]
     store = Store(project / "results", only_read=True)

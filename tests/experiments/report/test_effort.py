@@ -22,7 +22,7 @@ def listing(store: Store) -> Listing | None:
     return effort_of("tasks", tabulate(TASKS, store.all("tasks")), TASKS.tasks)
 
 
-def test_solved_of_all_and_medians(tmp_path: Path) -> None:
+def test_effort_shows_solved_searches_and_medians(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for seed, search in enumerate([(True, 10, 0.5), (False, 9000, 7.0), (True, 1234, 1.0)]):
         keep_search(store, cell("tasks", "hc", "maze", seed), *search)
@@ -36,7 +36,7 @@ def test_solved_of_all_and_medians(tmp_path: Path) -> None:
     assert set(row[1:]) == {"–", "2/3 · 1,229 · 1,234 · 20k · 1.0 s"}
 
 
-def test_seconds_are_those_of_a_core_where_they_are_known(tmp_path: Path) -> None:
+def test_seconds_are_cpu_time_if_stored(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_search(store, cell("tasks", "hc", "maze", 0), True, 10, 99.0, core_seconds=3.0)
     found = listing(store)
@@ -58,13 +58,13 @@ def test_results_that_did_not_count_everything_are_left_out_of_medians(tmp_path:
     assert legend(store) == LEGEND + EARLIER
 
 
-def test_without_searches_there_is_nothing_to_say(tmp_path: Path) -> None:
+def test_table_without_searches_has_no_effort(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep(store, cell("tasks", "drl", "maze", 0), 1.0)
     assert listing(store) is None
 
 
-def test_what_was_solved_on_a_share_of_the_worlds_does_not_count(tmp_path: Path) -> None:
+def test_searches_on_a_fraction_of_the_worlds_are_left_out(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_search(store, cell("tasks", "ladder", "maze", 0), True, 5, 1.0, return_on_seen=1.0)
     assert listing(store) is None

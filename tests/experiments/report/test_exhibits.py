@@ -27,7 +27,7 @@ def listings(parts: list[Part]) -> list[Listing]:
     return [part for part in parts if isinstance(part, Listing)]
 
 
-def told(parts: list[Part]) -> str:
+def text_of(parts: list[Part]) -> str:
     return " ".join(part.text for part in parts if isinstance(part, Words))
 
 
@@ -38,16 +38,16 @@ def words(svg: bytes) -> list[str]:
 def changed(value: Any, store: Store, name: str, *path: str) -> None:
     """Write another value into all results of a figure."""
     for file in (store.folder / name).rglob("*.json"):
-        said = json.loads(file.read_text())
-        place = said["values"]
+        stored = json.loads(file.read_text())
+        node = stored["values"]
         for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] = value
-        file.write_text(json.dumps(said))
+            node = node[key]
+        node[path[-1]] = value
+        file.write_text(json.dumps(stored))
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_figure_has_parts_and_its_pictures_are_pictures(tmp_path: Path, name: str) -> None:
+def test_every_figure_has_parts_and_valid_svgs(tmp_path: Path, name: str) -> None:
     parts = parts_of(exhibit(tmp_path, name))
     pictures = pictures_of(parts)
     assert parts
@@ -59,9 +59,7 @@ def test_every_figure_has_parts_and_its_pictures_are_pictures(tmp_path: Path, na
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_another_value_is_another_figure_and_an_unknown_one_changes_nothing(
-    tmp_path: Path, name: str
-) -> None:
+def test_figure_depends_only_on_the_values_it_uses(tmp_path: Path, name: str) -> None:
     def drawn(store: Store) -> list[Any]:
         (found,) = (one for one in gather(store).exhibits if one.experiment.name == name)
         parts = parts_of(found)
@@ -84,44 +82,44 @@ def test_another_value_is_another_figure_and_an_unknown_one_changes_nothing(
     assert drawn(store) != before
 
 
-def test_nothing_is_computed_to_draw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_drawing_computes_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = all_shown(tmp_path)
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a report computes nothing")
 
-    for place in ("embedding.space.Space.load", "search.run.Run.step", "evaluate.evaluate",
+    for name in ("embedding.space.Space.load", "search.run.Run.step", "evaluate.evaluate",
                   "karel.dataset.unique_programs", "karel.draw.frames.frames_of_program"):  # fmt: skip
-        monkeypatch.setattr(f"leaps.{place}", refuse)
+        monkeypatch.setattr(f"leaps.{name}", refuse)
     for one in gather(store).exhibits:
         for picture in pictures_of(parts_of(one)):
             picture.draw()
 
 
-def test_a_map_has_a_panel_for_each_space_that_is_there(tmp_path: Path) -> None:
+def test_map_has_a_panel_per_stored_space(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for method in ("leaps", "leaps-p"):
         keep_shown(store, cell("latent-map", method, "test-programs"))
     (found,) = gather(store).exhibits
     parts = parts_of(found)
-    said = words(pictures_of(parts)[0].draw())
-    assert [name for name in said if name.startswith("leaps")] == ["leaps-p", "leaps"]
-    assert said.count("first principal component (10 %)") == 2
+    labels = words(pictures_of(parts)[0].draw())
+    assert [name for name in labels if name.startswith("leaps")] == ["leaps-p", "leaps"]
+    assert labels.count("first principal component (10 %)") == 2
     tests, shapes = listings(parts)
     assert tests.rows == tuple((f"**{name}**", *["0.88 · 1.25"] * 4) for name in ("leaps-p", "leaps"))
     assert shapes.rows[0] == ("**leaps-p**", "0.125", "31", "15 %", "1.25")
-    assert "35,000 training programs, of which 50 are drawn" in told(parts)
+    assert "35,000 training programs, of which 50 are drawn" in text_of(parts)
 
 
-def test_a_search_says_how_it_ended_beside_the_papers(tmp_path: Path) -> None:
-    said = told(parts_of(exhibit(tmp_path, "cem-trajectory")))
-    assert "It converged after 8 iterations" in said
-    assert "The paper's converged after 23." in said
-    assert "The paper's did not in 1,000." in said
+def test_trajectory_text_compares_the_end_with_the_papers_search(tmp_path: Path) -> None:
+    text = text_of(parts_of(exhibit(tmp_path, "cem-trajectory")))
+    assert "It converged after 8 iterations" in text
+    assert "The paper's converged after 23." in text
+    assert "The paper's did not in 1,000." in text
     store = all_shown(tmp_path)
     changed(False, store, "cem-trajectory", "converged")
     (found,) = (one for one in gather(store).exhibits if one.experiment.name == "cem-trajectory")
-    assert "It did not converge in 8 iterations; its best program has a return of 1.00." in told(
+    assert "It did not converge in 8 iterations; its best program has a return of 1.00." in text_of(
         parts_of(found)
     )
 
@@ -138,7 +136,7 @@ def test_an_evolution_is_a_row_per_iteration(tmp_path: Path) -> None:
         )
 
 
-def test_a_walk_stands_beside_what_was_reported(tmp_path: Path) -> None:
+def test_interpolation_is_listed_beside_the_reported_one(tmp_path: Path) -> None:
     parts = parts_of(exhibit(tmp_path, "interpolation"))
     close, far = listings(parts)
     assert close.head == far.head == ("", "here", "reported")
@@ -146,10 +144,10 @@ def test_a_walk_stands_beside_what_was_reported(tmp_path: Path) -> None:
     assert close.rows[0][1] == f"`{LONG}`"
     assert close.rows[9][2].startswith("`DEF run m( turnRight move turnLeft WHILE")
     assert far.rows[0][2] == "`DEF run m( turnRight turnLeft turnLeft move turnRight putMarker move m)`"
-    assert "R_mat is 0.92 on average, and 0.50 for what was reported" in told(parts)
+    assert "the mean R_mat is 0.92 here and 0.50 for the reported programs" in text_of(parts)
 
 
-def test_a_quick_walk_stands_alone(tmp_path: Path) -> None:
+def test_quick_interpolation_is_listed_without_the_reported_one(tmp_path: Path) -> None:
     store = Store(tmp_path)
     one = cell("interpolation", "leaps", "far", steps=2)
     values = shown_values(one) | {"programs": [LONG] * 4}
@@ -159,11 +157,11 @@ def test_a_quick_walk_stands_alone(tmp_path: Path) -> None:
     assert (listing.head, len(listing.rows)) == (("", "here"), 4)
 
 
-def test_a_histogram_says_mean_and_longest_beside_the_papers(tmp_path: Path) -> None:
+def test_histogram_shows_mean_and_maximum_beside_the_papers(tmp_path: Path) -> None:
     parts = parts_of(exhibit(tmp_path, "data-histogram"))
-    said = words(pictures_of(parts)[0].draw())
+    labels = words(pictures_of(parts)[0].draw())
     assert {"9 programs, train", "9 programs, validation", "mean here, 6.0", "the paper's mean, 17.9"} <= set(
-        said
+        labels
     )
     (listing,) = listings(parts)
     assert listing.rows == (
@@ -185,16 +183,16 @@ def test_every_rollout_has_its_strip_and_programs_are_shown(tmp_path: Path) -> N
     assert words(pictures_of(parts)[0].draw()) == ["start · 0.00", "2 actions · 1.00"]
     codes = [part.text for part in parts if isinstance(part, Code)]
     assert codes == ["DEF run m(\n  WHILE c( noMarkersPresent c) w(\n    turnRight\n    move\n  w)\nm)"] * 16
-    assert "Policies draw their actions at random." in told(parts)
+    assert "Policies sample their actions." in text_of(parts)
 
 
-def test_captions_of_rollouts_are_those_of_the_methods_that_are_there(tmp_path: Path) -> None:
+def test_rollout_captions_name_stored_methods_only(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for method, task in (("ladder", "snake"), ("ladder", "maze"), ("drl", "maze"), ("leaps", "top-off")):
         keep_shown(store, cell("rollouts", method, task))
     (found,) = gather(store).exhibits
     _, *parts = parts_of(found)
-    end = "return 1.00 in this rollout, 7 actions, of which those after the first 2 earn nothing more."
+    end = "return 1.00 in this rollout, 7 actions; those after the first 2 do not increase the return."
     exact = "Mean return 0.94 (exact, all 9 states)."
     assert [(type(part), getattr(part, "text", "")) for part in parts if not isinstance(part, Code)] == [
         (Heading, "top-off"),
@@ -219,7 +217,7 @@ def test_random_actions_are_mentioned_only_beside_policies(tmp_path: Path) -> No
     store = Store(tmp_path)
     keep_shown(store, cell("rollouts", "leaps", "maze"))
     (found,) = gather(store).exhibits
-    assert "at random" not in told(parts_of(found))
+    assert "Policies sample" not in text_of(parts_of(found))
 
 
 @pytest.mark.parametrize(
@@ -236,11 +234,9 @@ def test_random_actions_are_mentioned_only_beside_policies(tmp_path: Path) -> No
         ("rollouts", ("frames",), []),
     ],
 )
-def test_values_that_make_no_figure_are_said(
-    tmp_path: Path, name: str, path: tuple[str, ...], value: Any
-) -> None:
+def test_invalid_figure_values_raise(tmp_path: Path, name: str, path: tuple[str, ...], value: Any) -> None:
     store = all_shown(tmp_path)
     changed(value, store, name, *path)
     (found,) = (one for one in gather(store).exhibits if one.experiment.name == name)
-    with pytest.raises(ValueError, match=f"the results of {name} are not what a figure is drawn from"):
+    with pytest.raises(ValueError, match=f"the stored results of {name} lack a field that the figure needs"):
         parts_of(found)

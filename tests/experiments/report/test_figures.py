@@ -31,7 +31,7 @@ def test_other_lengths_look_different(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["figure.pdf", "figure", "figure.gif"])
-def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
+def test_unknown_formats_raise(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError, match=r"saved as \.png or \.svg"):
         check_suffix(tmp_path / name)
 
@@ -39,8 +39,8 @@ def test_other_formats_are_refused(tmp_path: Path, name: str) -> None:
 def test_histograms_stand_side_by_side_with_their_means() -> None:
     counts = {"programs, one": np.array([0, 0, 0, 0, 0, 1, 3]), "programs, two": np.array([0] * 8 + [2])}
     svg = figures.render(lambda: figures.lengths_figure(counts), "svg").decode()
-    for said in ("4 programs, one", "2 programs, two", "mean here, 5.8", "mean here, 8.0"):
-        assert f">{said}<" in svg
+    for label in ("4 programs, one", "2 programs, two", "mean here, 5.8", "mean here, 8.0"):
+        assert f">{label}<" in svg
     assert svg.count(">the paper's mean, 17.9<") == 2
 
 
@@ -172,7 +172,7 @@ def test_a_searchs_picture_is_drawn_as_png_and_nothing_is_left_over(tmp_path: Pa
         assert picture.width == 1536
 
 
-def test_what_is_far_away_is_on_the_map(tmp_path: Path) -> None:
+def test_distant_points_are_on_the_map(tmp_path: Path) -> None:
     """All of a map is in view: its axes reach from the leftmost to what is farthest up."""
     seen = []
 
@@ -241,7 +241,7 @@ def test_the_paper_of_a_film_is_white(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["film.png", "film", "film.gif.txt"])
-def test_a_film_of_another_format_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ValueError, match=r"a film is saved as \.gif"):
+def test_animation_in_another_format_raises(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"an animation is saved as \.gif"):
         animate_trajectory(walk(2), tmp_path / name)
     assert list(tmp_path.iterdir()) == []

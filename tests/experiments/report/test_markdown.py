@@ -31,7 +31,7 @@ def test_all_lines_of_a_table_are_as_wide(tmp_path: Path) -> None:
         assert len({line.count("|") for line in table.splitlines()}) == 1
 
 
-def test_notes_are_below_the_table_and_what_has_none_is_at_the_end(tmp_path: Path) -> None:
+def test_notes_are_below_the_table_and_unexplained_entries_at_the_end(tmp_path: Path) -> None:
     text = to_markdown(gather(small(tmp_path), NOTES))
     assert "\n\n1. Other worlds.\n\n" in text
     last = text[text.index("## Not explained yet") :]
@@ -41,7 +41,7 @@ def test_notes_are_below_the_table_and_what_has_none_is_at_the_end(tmp_path: Pat
     assert "Not explained yet" not in to_markdown(gather(small(tmp_path), explained))
 
 
-def test_what_has_no_results_is_not_mentioned(tmp_path: Path) -> None:
+def test_report_omits_experiments_without_results(tmp_path: Path) -> None:
     text = to_markdown(gather(small(tmp_path), NOTES))
     assert "smoothness" not in text
     assert "## length" not in text
@@ -50,7 +50,7 @@ def test_what_has_no_results_is_not_mentioned(tmp_path: Path) -> None:
     assert "Programs found" not in to_markdown(gather(store))
 
 
-def test_rows_below_the_table_and_where_it_comes_from(tmp_path: Path) -> None:
+def test_summaries_and_origin_are_below_the_table(tmp_path: Path) -> None:
     text = to_markdown(gather(small(tmp_path), NOTES))
     assert "| hc | 0.95 | 0.90 to 1.00 | 2 | 0.95 | 1.00 | 1 ▼ worse |" in text
     assert "\nleaps experiment tasks --methods hc --tasks maze --seeds 2\n" in text
@@ -69,9 +69,9 @@ def test_programs_are_indented(tmp_path: Path) -> None:
 
 def test_a_report_with_quick_runs_says_so_first(tmp_path: Path) -> None:
     store = small(tmp_path)
-    assert "miniatures" not in to_markdown(gather(store))
+    assert "quick runs" not in to_markdown(gather(store))
     text = to_markdown(gather(store, quick=True))
-    assert text.index("miniatures") < text.index("## tasks")
+    assert text.index("quick runs") < text.index("## tasks")
 
 
 def test_a_readme_has_a_small_table_without_footnotes_and_a_link(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def cost_cells(name: str) -> int:
     return cost_of(TABLES[name], {}).cells
 
 
-def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
+def test_report_shows_effort_and_cost(tmp_path: Path) -> None:
     store = small(tmp_path)
     keep_search(store, cell("tasks", "cebs", "maze", 0), True, 77, 2.0)
     text = to_markdown(gather(store, NOTES))
@@ -125,7 +125,7 @@ def test_what_searches_took_and_what_all_costs(tmp_path: Path) -> None:
     assert "### Searches\n\n|  | stair-climber |" in tasks
     assert "| cebs | – | – | – | 1/1 · 72 · 77 · 1.2k · 2.0 s | – | – |" in tasks
     assert "### Searches" not in text[text.index("## karel-hard") :]
-    costs = text[text.index("## What it costs") :]
+    costs = text[text.index("## Computing cost") :]
     for name, measured in (("tasks", 45), ("karel-hard", 2)):
         assert f"| {name} | {cost_cells(name):,} | {measured} |" in costs
-    assert "## What it costs" not in to_markdown(gather(store, NOTES, quick=True))
+    assert "## Computing cost" not in to_markdown(gather(store, NOTES, quick=True))

@@ -17,7 +17,7 @@ def test_every_note_is_about_an_entry_with_a_reported_number() -> None:
 
 
 def test_every_note_is_shown_once_there_are_results() -> None:
-    """A note is for marked entries: one without a mark needs none, whoever wrote it on fewer seeds."""
+    """Notes are for marked entries. Fewer seeds may leave an entry unmarked, so its note is not needed."""
     store = Store(Path(__file__).parents[3] / "results", only_read=True)
     tables = {section.experiment.name: section.table for section in gather(store).sections}
     never_shown = []
@@ -37,7 +37,7 @@ def test_a_note_is_a_sentence() -> None:
     assert all(note == note.strip() and note.endswith(".") for note in NOTES.values())
 
 
-def test_an_entrys_own_note_goes_before_its_rows() -> None:
+def test_note_of_an_entry_precedes_that_of_its_row() -> None:
     notes = {("tasks", "drl", None): "Row.", ("tasks", "drl", "maze"): "Maze."}
     assert note_of(notes, "tasks", "drl", "maze") == "Maze."
     assert note_of(notes, "tasks", "drl", "top-off") == "Row."

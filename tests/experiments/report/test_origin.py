@@ -1,4 +1,4 @@
-"""The commands make these results and no others; machines and versions are said once."""
+"""Commands reproduce exactly the stored results; machines and versions are listed once."""
 
 import shlex
 from collections.abc import Iterable
@@ -38,12 +38,12 @@ def cells_of(command: str) -> list[Cell]:
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_whole_experiment_needs_no_options(name: str) -> None:
+def test_command_of_a_whole_experiment_has_no_options(name: str) -> None:
     assert commands(EXPERIMENTS[name], EXPERIMENTS[name].cells()) == (f"leaps experiment {name}",)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_a_miniature_says_so(name: str) -> None:
+def test_command_of_a_quick_run_has_the_quick_option(name: str) -> None:
     experiment = EXPERIMENTS[name]
     (one,) = commands(
         experiment, experiment.cells(methods=["leaps"] if "leaps" in experiment.methods else None, quick=True)
@@ -64,7 +64,7 @@ def test_rows_with_the_same_options_share_a_command() -> None:
     )
 
 
-def test_the_commands_make_what_is_there() -> None:
+def test_commands_compute_exactly_the_stored_cells() -> None:
     cells = [
         *TASKS.cells(methods=["drl"], seeds=2),
         *TASKS.cells(methods=["ladder"], tasks=["maze"]),
@@ -73,7 +73,7 @@ def test_the_commands_make_what_is_there() -> None:
     assert {one for command in commands(TASKS, cells) for one in cells_of(command)} == set(cells)
 
 
-def test_a_row_that_has_some_columns_only_needs_no_option_for_them() -> None:
+def test_row_with_fixed_columns_needs_no_task_option() -> None:
     rollouts = EXPERIMENTS["rollouts"]
     for quick, option in ((False, ""), (True, " --quick")):
         cells = rollouts.cells(["leaps", "ladder"], quick=quick)
@@ -83,7 +83,7 @@ def test_a_row_that_has_some_columns_only_needs_no_option_for_them() -> None:
     )
 
 
-def test_a_missing_seed_is_made_again() -> None:
+def test_command_includes_missing_seeds() -> None:
     (one,) = commands(TASKS, [cell("tasks", "drl", "maze", 6)])
     assert cell("tasks", "drl", "maze", 6) in cells_of(one)
 
@@ -113,7 +113,7 @@ def test_full_cells_are_full_and_quick_ones_are_not(name: str) -> None:
         cell("rollouts", "leaps", "snake"),
     ],
 )
-def test_what_is_no_part_of_a_table(one: Cell) -> None:
+def test_dependency_cells_are_not_full_cells(one: Cell) -> None:
     assert not is_full(EXPERIMENTS[one.experiment], one)
 
 
@@ -124,11 +124,11 @@ def test_what_is_no_part_of_a_table(one: Cell) -> None:
         cell("tasks", "drl-abs-t", "maze", source="top-off"),
     ],
 )
-def test_options_may_be_a_proper_part(one: Cell) -> None:
+def test_cells_with_table_options_are_full_cells(one: Cell) -> None:
     assert is_full(EXPERIMENTS[one.experiment], one)
 
 
-def test_versions_and_machines_are_said_once() -> None:
+def test_versions_and_machines_are_listed_once() -> None:
     one = cell("tasks", "drl", "maze")
     here = {
         "processor": "Intel(R)  Xeon(R) CPU",

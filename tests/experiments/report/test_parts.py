@@ -15,6 +15,6 @@ def test_pictures_keep_their_order() -> None:
     assert pictures_of(parts) == [one, other]
 
 
-def test_two_pictures_of_one_name_are_refused() -> None:
+def test_duplicate_picture_names_raise() -> None:
     with pytest.raises(ValueError, match="expected pictures of different names, found one, one"):
         pictures_of([picture("one"), picture("one")])

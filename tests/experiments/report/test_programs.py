@@ -1,4 +1,4 @@
-"""Programs for people to read: of the best, the shortest."""
+"""Programs for readers: the shortest of the best."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ def tables(store: Store) -> dict[str, Rows]:
     return {name: tabulate(one, store.all(name)) for name, one in EXPERIMENTS.items()}
 
 
-def test_of_the_best_the_shortest_and_of_those_the_first(tmp_path: Path) -> None:
+def test_best_program_is_the_shortest_then_the_first(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_entry(store, "tasks", "leaps", "maze", [1.0, 0.9, 1.0, 1.0], [LONG, SHORT, MIDDLE, MIDDLE])
     (found,) = programs_of(tables(store))
@@ -26,7 +26,7 @@ def test_of_the_best_the_shortest_and_of_those_the_first(tmp_path: Path) -> None
     assert found.tokens == 6
 
 
-def test_tasks_stand_in_the_tables_order_and_methods_beside_each_other(tmp_path: Path) -> None:
+def test_programs_are_ordered_by_task_then_method(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for experiment, method, task in (
         ("karel-hard", "ladder", "snake"),
@@ -46,14 +46,16 @@ def test_tasks_stand_in_the_tables_order_and_methods_beside_each_other(tmp_path:
     ]
 
 
-def test_what_has_no_program_has_none(tmp_path: Path) -> None:
+def test_results_without_program_are_left_out(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_entry(store, "tasks", "leaps", "maze", [1.0])
     assert programs_of(tables(store)) == ()
 
 
-def test_what_is_no_program_is_said(tmp_path: Path) -> None:
+def test_invalid_program_raises(tmp_path: Path) -> None:
     store = Store(tmp_path)
     keep_entry(store, "tasks", "leaps", "maze", [1.0], ["DEF run m( fly m)"])
-    with pytest.raises(ValueError, match=r"the program of tasks/leaps/maze-0 is none: token 3: 'fly' is not"):
+    with pytest.raises(
+        ValueError, match=r"the program of tasks/leaps/maze-0 is not valid: token 3: 'fly' is not"
+    ):
         programs_of(tables(store))

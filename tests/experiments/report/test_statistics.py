@@ -26,7 +26,7 @@ def test_the_interquartile_mean_is_that_of_the_middle_half(runs: list[float], ex
 
 
 @given(returns)
-def test_a_wild_run_at_either_end_changes_nothing(runs: list[float]) -> None:
+def test_interquartile_mean_ignores_outliers(runs: list[float]) -> None:
     ordered = sorted(runs + [0.0] * 4)
     wild = [ordered[0] - 1000, *ordered[1:-1], ordered[-1] + 1000]
     assert interquartile_mean(np.array(wild)) == pytest.approx(interquartile_mean(np.array(ordered)))
@@ -40,7 +40,7 @@ def test_many_samples_have_a_mean_each() -> None:
 
 @settings(max_examples=30)
 @given(st.lists(returns, min_size=1, max_size=4))
-def test_an_interval_is_in_order_within_the_runs_and_the_same_twice(strata: list[list[float]]) -> None:
+def test_interval_is_ordered_within_the_runs_and_reproducible(strata: list[list[float]]) -> None:
     low, high = interval(strata, mean)
     flat = [run for runs in strata for run in runs]
     assert min(flat) - 1e-9 <= low <= high <= max(flat) + 1e-9
@@ -49,7 +49,7 @@ def test_an_interval_is_in_order_within_the_runs_and_the_same_twice(strata: list
 
 
 @pytest.mark.parametrize("statistic", [mean, interquartile_mean])
-def test_runs_that_are_identical_leave_no_doubt(statistic: object) -> None:
+def test_interval_of_identical_runs_has_width_0(statistic: object) -> None:
     low, high = interval([[0.3] * 5, [0.3] * 7], statistic)  # type: ignore[arg-type]
     assert low == high == pytest.approx(0.3)
 
@@ -62,13 +62,13 @@ def test_an_interval_holds_the_mean_of_runs_that_scatter() -> None:
         assert low < np.mean(runs) < high
 
 
-def test_it_is_about_as_wide_as_theory_says() -> None:
+def test_interval_width_matches_theory() -> None:
     runs = np.random.default_rng(1).normal(0, 1, 400)
     low, high = interval([runs.tolist()], mean)
     assert high - low == pytest.approx(2 * 1.96 * runs.std() / 20, rel=0.1)
 
 
-def test_more_seeds_make_it_narrower_on_average() -> None:
+def test_more_seeds_narrow_the_interval_on_average() -> None:
     rng = np.random.default_rng(2)
 
     def width(seeds: int) -> float:
@@ -78,7 +78,7 @@ def test_more_seeds_make_it_narrower_on_average() -> None:
     assert width(5) > width(20) > width(80)
 
 
-def test_runs_are_drawn_within_their_task() -> None:
+def test_runs_are_resampled_within_their_task() -> None:
     """Two tasks that differ, with no scatter in either: drawn together they would seem uncertain."""
     assert interval([[0.0] * 5, [1.0] * 5], mean) == (0.5, 0.5)
     low, high = interval([[0.0] * 5 + [1.0] * 5], mean)

@@ -54,7 +54,7 @@ def test_states_stand_side_by_side_in_the_order_of_time() -> None:
     assert captions == ["caption 0", "caption 1", "caption 2"]
 
 
-def test_a_marker_that_is_gone_is_not_there() -> None:
+def test_picked_marker_is_not_drawn() -> None:
     assert len(discs(lay_out_strip(frames(state("1"), state(".")), ""))) == 1
 
 

@@ -45,7 +45,7 @@ def test_what_was_reported_has_a_deviation_if_one_was_given() -> None:
     assert reported_text(None) == "–"
 
 
-def test_a_row_in_one_line() -> None:
+def test_summary_line_of_a_row() -> None:
     some = summary_cells("leaps", Summary(30, 0.812, (0.7, 0.9), (0.8, 0.65), 3, 1, 2))
     assert some == (
         "leaps",
