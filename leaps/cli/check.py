@@ -63,10 +63,10 @@ def check_stored(
 
     try:
         with progress_bar() as bar:
-            shown = bar.add_task(f"checking {drawn.experiment}", total=len(drawn.results), said="")
+            shown = bar.add_task(f"checking {drawn.experiment}", total=len(drawn.results), detail="")
 
             def show(one: "Checked") -> None:
-                bar.update(shown, advance=1, said=one.stored.cell.name)
+                bar.update(shown, advance=1, detail=one.stored.cell.name)
                 if not json_:
                     print_checked(one)
 
