@@ -56,7 +56,7 @@ def draw_stored(
 
 
 def check_stored(
-    drawn: Drawn, store: "Store", place: "Backend", work: Path, device: str, json_: bool
+    drawn: Drawn, store: "Store", workers: "Backend", work: Path, device: str, json_: bool
 ) -> None:
     """Recompute drawn cells, and report every field that differs."""
     from leaps.experiments.check import MISSING, check
@@ -70,9 +70,9 @@ def check_stored(
                 if not json_:
                     print_checked(one)
 
-            checked = check(drawn.results, store, place, work, device, show)
+            checked = check(drawn.results, store, workers, work, device, show)
     finally:
-        place.close()
+        workers.close()
     damaged = sorted({str(file) for file in store.aside})
     equal = sum(one.equal for one in checked)
     if json_:

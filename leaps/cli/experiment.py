@@ -128,7 +128,7 @@ def experiment(
         get_method(own)
     cells = chosen.cells(rows_asked, columns_asked, seeds, quick)
     store = Store(results)
-    place = prepare(cells)
+    workers = prepare(cells)
     try:
         with progress_bar() as bar:
             shown = bar.add_task(name, total=len(cells), detail="")
@@ -138,9 +138,9 @@ def experiment(
                 if progress.failure is not None:
                     err.print(f"{progress.cell.name} failed: {progress.failure}", markup=False, style="red")
 
-            outcome = run(cells, store, place, work, device, show, files)
+            outcome = run(cells, store, workers, work, device, show, files)
     finally:
-        place.close()
+        workers.close()
     for file in store.aside:
         err.print(f"damaged result recomputed; the damaged file is now {file}", markup=False)
     done = [cell for cell in cells if cell in outcome.results]

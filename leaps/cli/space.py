@@ -319,7 +319,7 @@ def encode(
     space: SpaceOption = "leaps",
     json_: JsonOption = False,
 ) -> None:
-    """Print a program's place in the space: its point, one number a line.
+    """Print the point of a program in the space, one number per line.
 
     `leaps encode FILE | leaps decode -` gives the program back, or one like it: of random programs about
     95 % come back exactly, of what people write fewer do.
