@@ -111,7 +111,7 @@ def test_drawing_with_keys_and_a_return_with_rules(room: Page) -> None:
     expect_world(room, "#######", "#.....#", "#.12..#", "#.....#", "#######", karel=[3, 1, 1])
 
 
-def test_a_room_can_be_made_larger_and_emptied(room: Page) -> None:
+def test_room_can_be_made_larger_and_emptied(room: Page) -> None:
     stroke(room, "more", [(1, 1)])
     enter(room, "draw-width", 9)
     enter(room, "draw-height", 6)

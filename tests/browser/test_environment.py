@@ -186,7 +186,7 @@ def test_the_pictures_play(cart: Visitor) -> None:
     until(lambda: picture(page, "rollout-0") != first, "another picture")
 
 
-def test_a_search_finds_a_program_and_can_be_stopped(cart: Visitor, cart_pole: Served) -> None:
+def test_search_finds_a_program_and_can_be_stopped(cart: Visitor, cart_pole: Served) -> None:
     page = cart.open()
     page.get_by_test_id("mode-search").click()
     expect(page.get_by_test_id("method").locator("option")).to_have_count(2)
@@ -259,7 +259,7 @@ def test_privileged_perceptions_are_named(room: Visitor) -> None:
     expect(page.locator(".cm-completionDetail", has_text="perception, privileged")).to_have_count(1)
 
 
-def test_a_variant_is_chosen_scored_and_remembered(room: Visitor, rooms: Served) -> None:
+def test_variant_is_chosen_scored_and_remembered(room: Visitor, rooms: Served) -> None:
     page = room.open(link(TO_GOAL, "rooms"))
     page.get_by_test_id("variant").select_option("small")
     result = rooms.ask("/api/evaluate", program=TO_GOAL, task="rooms", size="small", episodes=20)
@@ -306,7 +306,7 @@ def test_environment_without_pictures_shows_its_observation(browser: Browser, tm
         visitor.leave()
 
 
-def test_a_film_and_a_link_of_an_episode(cart: Visitor) -> None:
+def test_film_and_a_link_of_an_episode(cart: Visitor) -> None:
     page = cart.open(link(LEFT, "cart-pole", 7))
     page.get_by_test_id("share").click()
     with page.expect_download() as download:

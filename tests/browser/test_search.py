@@ -27,7 +27,7 @@ def points(page: Page) -> int:
     return int(page.get_by_test_id("curve").get_attribute("data-points") or 0)
 
 
-def test_a_search_is_watched_and_stopped(page: Page, studio: Served) -> None:
+def test_search_is_shown_and_stopped(page: Page, studio: Served) -> None:
     search(page, "one-stroke", "hc", 1_000_000)
     state = page.get_by_test_id("search-state")
     expect(state).to_have_attribute("data-state", "running")
@@ -55,7 +55,7 @@ def test_search_for_a_program_at_several_sizes(page: Page, studio: Served) -> No
     expect(state).to_have_attribute("data-state", "failed")
 
 
-def test_a_search_ends_when_its_page_is_closed(page: Page, studio: Served) -> None:
+def test_search_ends_when_its_page_is_closed(page: Page, studio: Served) -> None:
     search(page, "one-stroke", "hc", 1_000_000)
     (process,) = until(studio.searches, "a search")
     page.close()

@@ -68,7 +68,7 @@ def test_broken_link_still_opens_the_page(visitor: Visitor, studio: Served) -> N
         page.context.close()
 
 
-def test_a_file_is_saved_and_opened(visitor: Visitor, tmp_path: Path) -> None:
+def test_file_is_saved_and_opened(visitor: Visitor, tmp_path: Path) -> None:
     page = visitor.open(link(PROGRAM, "top-off", 99))
     page.get_by_test_id("share").click()
     with page.expect_download() as download:

@@ -59,7 +59,7 @@ def test_click_loads_the_program(page: Page, studio: Served) -> None:
     assert text_of(page) == indented
 
 
-def test_a_walk_from_a_to_b_is_decoded_and_taken(visitor: Visitor, studio: Served) -> None:
+def test_walk_from_a_to_b_is_decoded_and_taken(visitor: Visitor, studio: Served) -> None:
     page = visitor.open(link(WALK))
     show_map(page)
     walk = page.get_by_test_id("walk")

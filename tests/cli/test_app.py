@@ -38,7 +38,7 @@ def test_without_a_command_help_is_printed() -> None:
 @pytest.mark.parametrize(
     ("text", "size"), [("8x8", (8, 8)), (" 12X22 ", (12, 22)), ("100×100", (100, 100)), (None, None)]
 )
-def test_a_size_is_height_and_width(text: str | None, size: tuple[int, int] | None) -> None:
+def test_size_is_height_and_width(text: str | None, size: tuple[int, int] | None) -> None:
     assert parse_size(text) == size
 
 
@@ -48,7 +48,7 @@ def test_other_texts_are_not_sizes(text: str) -> None:
         parse_size(text)
 
 
-def test_a_program_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+def test_program_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     file = tmp_path / "walk.karel"
     file.write_text(WALK, encoding="utf-8-sig")
     assert read_program(file, None) == read_program(None, WALK)
@@ -96,7 +96,7 @@ def test_error_of_a_task_function_has_its_line(tmp_path: Path) -> None:
     assert done.stderr.endswith("IndexError: list index out of range\n")
 
 
-def test_a_seed_that_is_too_large_is_refused() -> None:
+def test_seed_that_is_too_large_is_refused() -> None:
     done = leaps("run", "-e", WALK, "--task", "maze", "--seed", "99999999999999999999")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: a seed is 0 or more and below 2^63, found 99999999999999999999\n"

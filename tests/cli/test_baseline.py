@@ -63,7 +63,7 @@ def test_policy_runs_at_allowed_sizes_and_is_filmed(leaps: Leaps, tmp_path: Path
         assert getattr(film, "n_frames", 1) > 1
 
 
-def test_a_tree_imitates_a_policy_and_runs(leaps: Leaps, tmp_path: Path) -> None:
+def test_tree_imitates_a_policy_and_runs(leaps: Leaps, tmp_path: Path) -> None:
     leaps("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
     done = leaps("baseline", "viper", "--task", "maze", "--from", "d", "--out", "v", "--json")
     assert done.json["config"]["settings"]["teacher"] == "drl on maze, seed 0, 128 steps"
@@ -93,7 +93,7 @@ def test_policy_on_its_last_action_is_deterministic(leaps: Leaps) -> None:
     assert_refused(leaps(*words, "--greedy"), "doesn't draw its actions")
 
 
-def test_a_training_does_not_resume_at_another_size(leaps: Leaps) -> None:
+def test_training_does_not_resume_at_another_size(leaps: Leaps) -> None:
     words = ("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
     assert leaps(*words, "--size", "9x11", "--json").json["config"]["size"] == [9, 11]
     assert_refused(leaps(*words), "holds a training with size=[9, 11], not None; use another folder")

@@ -89,7 +89,7 @@ def test_device_is_checked_on_the_workers(leaps: Leaps, backend: str, address: s
     assert_refused(leaps(*words[:-1], "abacus", *cluster), "expected cpu or cuda, found 'abacus'")
 
 
-def test_a_quick_table_has_its_baselines_too(leaps: Leaps, tmp_path: Path) -> None:
+def test_quick_table_has_its_baselines_too(leaps: Leaps, tmp_path: Path) -> None:
     words = ("--quick", "--methods", "naive,hc", "--tasks", "maze", "--results", "r", "--work", "w", "--json")
     done = leaps("experiment", "tasks", *words)
     assert (done.code, set(done.json["returns"])) == (0, {"naive", "hc"})
@@ -123,7 +123,7 @@ def test_figure_is_stored_and_names_the_command_that_draws_it(leaps: Leaps, tmp_
     assert (tmp_path / file).read_bytes() == before
 
 
-def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> None:
+def test_figure_computes_its_cells_first(leaps: Leaps, tmp_path: Path) -> None:
     words = ("rollouts", "--methods", "ladder", "--tasks", "maze", "--quick")
     report = leaps("experiment", *words, "--jobs", 1, "--json").json
     assert (report["computed"], report["failures"]) == (2, {})
@@ -209,7 +209,7 @@ def test_user_search_is_a_row_with_its_own_cells(leaps: Leaps, tmp_path: Path) -
     assert leaps(*words, "--json").json["computed"] == 0
 
 
-def test_a_table_that_needs_a_users_cells_computes_them(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
+def test_table_that_needs_a_users_cells_computes_them(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
     words = ("experiment", "generalization", "--methods", f"{mine}:Mine", "--tasks", "maze", *QUICK)
     done = leaps(*words, "--json").json
     assert (done["computed"], done["failures"]) == (2, {})
@@ -261,7 +261,7 @@ def test_results_of_a_search_that_was_edited_or_replaced_are_refused(
     assert "values.method_digest" in paths
 
 
-def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path) -> None:
+def test_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path) -> None:
     mine.write_text(MINE.replace("        pass", "        return 1 / 0"))
     words = (
         "experiment",

@@ -70,7 +70,7 @@ def test_check_reports_an_error_as_json(leaps: Leaps) -> None:
     }
 
 
-def test_a_program_can_come_from_standard_input(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_can_come_from_standard_input(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(WALK.encode())))
     assert leaps("check", "-", "--json").json["tokens"] == 11
 
@@ -182,7 +182,7 @@ def test_trace_is_readable(leaps: Leaps) -> None:
 # conform
 
 
-def test_conform_counts_what_agrees(leaps: Leaps, tmp_path: Path) -> None:
+def test_conform_counts_equal_runs(leaps: Leaps, tmp_path: Path) -> None:
     lines = (ROOT / "tests" / "golden" / "traces.jsonl").read_text().splitlines()[:20]
     good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
     good.write_text("\n".join(lines))
@@ -200,7 +200,7 @@ def test_conform_counts_what_agrees(leaps: Leaps, tmp_path: Path) -> None:
 # bad input
 
 
-def test_an_empty_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+def test_empty_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
     file = tmp_path / "empty.karel"
     file.write_text("")
     assert_refused(leaps("run", str(file), "--task", "maze"), "the text is empty, expected DEF")
@@ -224,7 +224,7 @@ def test_ten_megabytes_of_noise_are_refused_briefly(leaps: Leaps, tmp_path: Path
     assert len(done.err) < 2000
 
 
-def test_a_hundred_thousand_nested_blocks_are_refused(leaps: Leaps, tmp_path: Path) -> None:
+def test_100_000_nested_blocks_are_refused(leaps: Leaps, tmp_path: Path) -> None:
     file = tmp_path / "deep.karel"
     file.write_text("DEF run m( " + "REPEAT R=2 r( " * 100_000 + "move " + "r) " * 100_000 + "m)")
     assert_refused(leaps("run", str(file), "--task", "maze"), "blocks are nested deeper than 100")

@@ -132,7 +132,7 @@ def test_damaged_result_is_reported_and_left_out(leaps: Leaps, store: Store, tmp
     assert "0.90 · 1" in (tmp_path / "docs" / "reproduction.md").read_text()
 
 
-def test_a_search_that_lacks_a_field_is_named(leaps: Leaps, store: Store) -> None:
+def test_search_that_lacks_a_field_is_named(leaps: Leaps, store: Store) -> None:
     one = cell("tasks", "hc", "maze", 2)
     keep(store, one, 1.0, evaluations=5, solved=True, seconds=1.0)
     assert_refused(

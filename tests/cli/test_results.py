@@ -50,7 +50,7 @@ def test_without_a_file_the_results_are_counted(leaps: Leaps) -> None:
     assert lines[1:] == [["short", "1", "0", "1", "1"], ["tasks", "3", "1", "1", "1"]]
 
 
-def test_a_damaged_file_is_named(leaps: Leaps, stored: Store) -> None:
+def test_damaged_file_is_named(leaps: Leaps, stored: Store) -> None:
     file = stored.file(cell("tasks", "hc", "maze"))
     file.write_text("{")
     done = leaps("results", "--json")

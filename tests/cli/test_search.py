@@ -169,7 +169,7 @@ def test_search_is_deterministic(leaps: Leaps) -> None:
     assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 
-def test_a_result_can_be_replaced(leaps: Leaps, tmp_path: Path) -> None:
+def test_result_can_be_replaced(leaps: Leaps, tmp_path: Path) -> None:
     for seed in (0, 1):
         leaps("solve", "maze", "--method", "random-8", "--seed", seed, "--out", tmp_path / "found")
     assert kept(tmp_path / "found")["seed"] == 1
@@ -242,7 +242,7 @@ def test_misuse_writes_nothing(leaps: Leaps, tmp_path: Path, words: list[str], m
 
 
 @pytest.mark.parametrize("more", [[], ["--seeds", "2"]])
-def test_a_file_where_the_folder_should_be_is_refused_before_the_search(
+def test_file_where_the_folder_should_be_is_refused_before_the_search(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
     def searched(*_: object, **__: object) -> None:
@@ -261,7 +261,7 @@ def test_name_of_the_folder_is_printed_unchanged(leaps: Leaps, tmp_path: Path) -
     assert "[/x]" in "".join(done.out.split())  # a long path is broken into lines
 
 
-def test_a_seed_that_is_too_large_is_refused(leaps: Leaps) -> None:
+def test_seed_that_is_too_large_is_refused(leaps: Leaps) -> None:
     assert_refused(leaps("solve", "maze", "--seed", 2**64), "seed")
 
 
@@ -280,7 +280,7 @@ def test_solution_is_printed_after_the_live_view_is_closed(
 # Ctrl-C
 
 
-def test_an_interrupted_search_keeps_its_best(
+def test_interrupted_search_keeps_its_best(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveView, "show", interrupt_in_round(4))
@@ -295,7 +295,7 @@ def test_an_interrupted_search_keeps_its_best(
     assert all(kept(folder)["interrupted"] is True for folder in folders)
 
 
-def test_an_interrupted_search_prints_json_too(
+def test_interrupted_search_prints_json_too(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveView, "show", interrupt_in_round(4))
@@ -452,7 +452,7 @@ def test_same_command_resumes_an_interrupted_search(
     assert {**done.json, "seconds": 0} == {**whole.json, "seconds": 0}
 
 
-def test_a_task_in_a_file_is_solved_and_its_folder_has_its_name(leaps: Leaps, tmp_path: Path) -> None:
+def test_task_in_a_file_is_solved_and_its_folder_has_its_name(leaps: Leaps, tmp_path: Path) -> None:
     """The corridor of docs/tasks.md, in its own folder."""
     pages = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text()
     code = pages.split("```python\n", 1)[1].split("```", 1)[0]

@@ -114,7 +114,7 @@ def test_settings_of_data_and_training_can_be_overridden(leaps: Leaps, tmp_path:
     assert len(leaps("encode", "-e", WALK, "--space", training).out.split()) == 256
 
 
-def test_an_unknown_setting_is_refused(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_unknown_setting_is_refused(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
     done = leaps("train", "--data", folders[0], "--out", tmp_path / "t", "--set", "speed=9")
     assert_refused(done, "unknown setting 'speed'")
 
@@ -244,7 +244,7 @@ TINY = (
 FEW = ("--set", "data.programs=60", "--set", "data.max_length=20", "--set", "data.horizon=8")
 
 
-def test_a_space_is_trained_for_a_gymnasium_task_and_solves_it(leaps: Leaps, tmp_path: Path) -> None:
+def test_space_is_trained_for_a_gymnasium_task_and_solves_it(leaps: Leaps, tmp_path: Path) -> None:
     words = (
         *("train", "--task", CORRIDOR, "--out", tmp_path / "space", "--preset", "quick", "--epochs", 8),
         *("--variant", "pl", "--set", "batch=20", "--set", "learning_rate=0.005", "--set", "beta=0.01"),
@@ -281,7 +281,7 @@ def test_data_set_of_a_task_is_made_once_and_reused(leaps: Leaps, tmp_path: Path
     corridor.CORRIDOR.domain.parse(decoded.json["programs"][0])
 
 
-def test_a_space_of_another_language_is_refused_with_the_words(
+def test_space_of_another_language_is_refused_with_the_words(
     leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     words = ("solve", CORRIDOR, "--space", folders[1], "--out", tmp_path / "found")

@@ -77,7 +77,7 @@ def test_user_task_is_the_first_task_under_its_plain_name(tmp_path: Path) -> Non
     assert (code, err) == (0, "")
 
 
-def test_a_file_with_a_task_opens_with_that_task() -> None:
+def test_file_with_a_task_opens_with_that_task() -> None:
     example = ROOT / "tests" / "browser" / "cart_pole.py"
     process = start("--json", f"{example}:CART_POLE")
     assert process.stdout is not None

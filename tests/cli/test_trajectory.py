@@ -21,7 +21,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_a_trajectory_is_a_picture_a_film_a_table_and_numbers(
+def test_trajectory_is_a_picture_a_film_a_table_and_numbers(
     leaps: Leaps, space: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "truth.karel").write_text(f"# it works\n{STAIRS}")

@@ -109,7 +109,7 @@ def test_error_is_raised_to_the_caller_and_frees_the_thread() -> None:
     asyncio.run(scene())
 
 
-def test_a_request_uses_one_thread() -> None:
+def test_request_uses_one_thread() -> None:
     async def scene() -> int:
         lanes = Lanes()
         count = await lanes.run(parallel.threads)

@@ -28,7 +28,7 @@ def test_place_returns_the_coordinates_on_the_map(latent_map: LatentMap) -> None
     assert np.allclose(result["points"], [[x, y] for x, y, _ in shown], atol=2e-3)
 
 
-def test_a_walk_begins_and_ends_at_the_two_programs(latent_map: LatentMap) -> None:
+def test_walk_begins_and_ends_at_the_two_programs(latent_map: LatentMap) -> None:
     start, end = parse(WALK, LANGUAGE), parse(TURN, LANGUAGE)
     result = latent_map.walk(start, end, 3)
     assert result["programs"][0] == to_indented(start)

@@ -22,7 +22,7 @@ def test_karel_task_is_described() -> None:
     assert [task["name"] for task in result["tasks"] if not task["resizable"]] == ["clean-house"]
 
 
-def test_an_environment_is_described() -> None:
+def test_environment_is_described() -> None:
     (result,) = describe_tasks({}, {"corridor": CORRIDOR})["tasks"]
     assert result["summary"] == "2 actions and 3 perceptions; an episode takes at most 30 steps"
     assert (result["size"], result["smallest"], result["resizable"]) == (None, None, False)
@@ -56,7 +56,7 @@ def test_tasks_are_grouped_under_headings() -> None:
     }
 
 
-def test_a_language_is_described_once_with_the_kind_of_each_word() -> None:
+def test_language_is_described_once_with_the_kind_of_each_word() -> None:
     result = describe_tasks(offered(), {"corridor": CORRIDOR})
     assert {task["language"] for task in result["tasks"] if task["name"] in offered()} == {0}
     karel, other = result["languages"]

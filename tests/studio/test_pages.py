@@ -92,12 +92,12 @@ def test_other_paths_are_not_found(folder: Path, path: str) -> None:
     assert get(folder, path).status == 404
 
 
-def test_a_link_out_of_the_folder_is_not_followed(folder: Path) -> None:
+def test_link_out_of_the_folder_is_not_followed(folder: Path) -> None:
     (folder / "link.txt").symlink_to(folder.parent / "outside.txt")
     assert get(folder, "/link.txt").status == 404
 
 
-def test_a_missing_build_is_explained(tmp_path: Path) -> None:
+def test_missing_build_is_explained(tmp_path: Path) -> None:
     answer = get(tmp_path / "nothing", "/")
     assert answer.status == 200
     assert b"make studio-page" in answer.body

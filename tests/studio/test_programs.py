@@ -20,7 +20,7 @@ def test_user_task_in_karel_starts_with_one_action() -> None:
     assert start_of("corridor", own) == "DEF run m(\n  move\nm)"
 
 
-def test_an_environment_starts_with_a_program_in_its_own_language() -> None:
+def test_environment_starts_with_a_program_in_its_own_language() -> None:
     assert to_line(first_program(CORRIDOR)) == (
         "DEF run m( REPEAT R=19 r( IFELSE c( lightIsOn c) i( left i) ELSE e( right e) r) m)"
     )

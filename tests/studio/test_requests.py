@@ -46,13 +46,13 @@ def refused(fields: dict[str, Any], method: str, *arguments: Any) -> str:
         *(b"[" * 60_000, b'{"a": ' + b"9" * 5000 + b"}"),
     ],
 )
-def test_a_body_that_is_no_json_object_is_a_bad_request(body: bytes) -> None:
+def test_body_that_is_not_a_json_object_is_a_bad_request(body: bytes) -> None:
     with pytest.raises(RequestError, match="expected a JSON object") as caught:
         read_json(body)
     assert caught.value.status == 400
 
 
-def test_a_body_is_read() -> None:
+def test_body_is_read() -> None:
     assert read_json(b'{"a": "\\ud800", "b": 1}').values == {"a": "\ud800", "b": 1}
 
 
@@ -90,7 +90,7 @@ def test_empty_or_too_long_list_raises() -> None:
     assert "expected texts, found 1" in refused({"a": ["x", 1]}, "texts", "a", 2)
 
 
-def test_a_task_is_found_by_name() -> None:
+def test_task_is_found_by_name() -> None:
     task = Fields({"task": "top-off@0.25"}).task()
     assert isinstance(task, KarelTask)
     assert task.seen_share == 0.25
@@ -117,7 +117,7 @@ def test_unknown_or_too_long_task_is_refused(name: str) -> None:
     assert len(str(caught.value)) < 200
 
 
-def test_a_task_is_never_taken_from_a_file(tmp_path: Path) -> None:
+def test_task_is_never_taken_from_a_file(tmp_path: Path) -> None:
     """A path would import the file."""
     trace = tmp_path / "t"
     (tmp_path / "a.py").write_text(f"open({str(trace)!r}, 'w').close()")
@@ -191,7 +191,7 @@ def test_size_that_does_not_fit_the_task_raises() -> None:
     assert "expected [height, width] or the name" in refused({"size": "x" * 65}, "size", maze)
 
 
-def test_a_variant_of_an_environment_is_a_size() -> None:
+def test_variant_of_an_environment_is_a_size() -> None:
     assert Fields({}).size(CORRIDOR) == ""
     assert Fields({"size": "long"}).size(CORRIDOR) == "long"
     assert "corridor has no variant 'huge'" in refused({"size": "huge"}, "size", CORRIDOR)
@@ -241,7 +241,7 @@ def test_search_in_an_environment_takes_variants_and_methods_without_a_space() -
             read_search({"task": "corridor"} | change, OWN)
 
 
-def test_a_drawing_has_rows_and_a_pose() -> None:
+def test_drawing_has_rows_and_a_pose() -> None:
     assert Fields({"world": {"rows": ROWS, "karel": [1, 1, 2]}}).drawing() == (ROWS, (1, 1, 2))
 
 
@@ -257,7 +257,7 @@ def test_a_drawing_has_rows_and_a_pose() -> None:
         ({"rows": [3], "karel": [1, 1, 0]}, "expected texts"),
     ],
 )
-def test_a_wrong_drawing_is_refused(world: object, message: str) -> None:
+def test_wrong_drawing_is_refused(world: object, message: str) -> None:
     assert message in refused({"world": world}, "drawing")
 
 

@@ -48,7 +48,7 @@ def test_all_outcomes_have_a_name() -> None:
     assert len(Outcome) == 4
 
 
-def test_a_hundred_worlds_of_seed_zero_are_the_default() -> None:
+def test_100_worlds_of_seed_zero_are_the_default() -> None:
     assert score()["returns"] == evaluate(WALK, "maze", episodes=100, seed=0).returns[0].tolist()
 
 
@@ -90,7 +90,7 @@ def test_syntax_error_is_a_normal_answer() -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_hundred_worlds_of_a_tasks_own_size_are_cheap(task: str) -> None:
+def test_100_worlds_of_a_tasks_own_size_are_cheap(task: str) -> None:
     request = Scoring.of(Fields({"program": WALK, "task": task}))
     assert request.cost == 100 * TASKS[task].horizon() <= CHEAP
 
@@ -115,7 +115,7 @@ def test_score_of_an_environment_equals_evaluate() -> None:
     assert score()["privileged"] == []
 
 
-def test_a_variant_of_an_environment_is_scored() -> None:
+def test_variant_of_an_environment_is_scored() -> None:
     expected = evaluate(RIGHT, CORRIDOR, episodes=5, size="long").rollouts.steps[0].tolist()
     assert score_corridor(size="long", episodes=5)["steps"] == expected
 
@@ -124,7 +124,7 @@ def test_the_distance_is_counted_in_the_language_of_the_task() -> None:
     assert score_corridor(original="DEF run m( left m)")["distance"] == 2
 
 
-def test_a_step_of_an_environment_costs_more_than_one_of_karel() -> None:
+def test_step_of_an_environment_costs_more_than_one_of_karel() -> None:
     slow = Scoring.of(Fields({"program": RIGHT, "task": "corridor"}, OWN))
     assert slow.cost == 100 * 30 * STEP_COST > CHEAP
 

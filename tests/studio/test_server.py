@@ -101,13 +101,13 @@ def test_rollouts_endpoint_equals_single_rollouts(server: Running) -> None:
     assert one["world"] != several["rollouts"][0]["world"]
 
 
-def test_a_drawn_world_is_run_with_and_without_a_task(server: Running) -> None:
+def test_drawn_world_is_run_with_and_without_a_task(server: Running) -> None:
     drawn = {"rows": ["#####", "#...#", "#..1#", "#...#", "#####"], "karel": [1, 1, 1]}
     assert server.result("/api/rollout", program=WALK, task="maze", world=drawn)["return"] == 0.0
     assert server.result("/api/rollout", program=WALK, task=None, world=drawn)["return"] is None
 
 
-def test_a_gif_is_a_download(server: Running) -> None:
+def test_gif_is_a_download(server: Running) -> None:
     answer = server.post("/api/gif", {"program": WALK, "task": "top-off"})
     assert answer.headers["content-type"] == "image/gif"
     assert answer.headers["content-disposition"] == 'attachment; filename="top-off.gif"'
@@ -339,7 +339,7 @@ def test_the_longest_body_is_read(server: Running) -> None:
     assert server.ask("POST", "/api/check", body.ljust(BODY + 1)).status == 413
 
 
-def test_a_chunked_body_is_read_up_to_its_bound(server: Running) -> None:
+def test_chunked_body_is_read_up_to_its_bound(server: Running) -> None:
     def send(size: int) -> bytes:
         body = json.dumps({"program": WALK}).encode().ljust(size)
         return server.raw(

@@ -31,7 +31,7 @@ def test_spans_contain_the_heads_of_the_statements(program: Program, indented: b
         assert [cut(text, span) for span in read_karel(text).heads()] == heads
 
 
-def test_a_head_may_be_spread_over_lines_and_comments() -> None:
+def test_head_may_be_spread_over_lines_and_comments() -> None:
     text = "DEF run m(\n WHILE # as long as\n  c( frontIsClear\n c) w( move w) m)"
     spans = read_karel(text).heads()
     assert cut(text, spans[0]) == "WHILE # as long as\n  c( frontIsClear\n c)"

@@ -58,7 +58,7 @@ def test_states_are_one_line_of_text() -> None:
     assert result["states"][-1].startswith("[1, ")
 
 
-def test_a_long_state_is_cut_off() -> None:
+def test_long_state_is_cut_off() -> None:
     class Scene:
         def plain(self) -> Any:
             return {
@@ -120,7 +120,7 @@ def test_only_the_beginning_of_a_long_rollout_is_recorded(monkeypatch: pytest.Mo
     assert trace(BY_LIGHT).length == 2
 
 
-def test_a_rollout_that_takes_too_long_has_no_return(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rollout_that_takes_too_long_has_no_return(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "SECONDS", -1.0)
     result = trace(BY_LIGHT).answer()
     assert (result["outcome"], result["return"], result["shown"], result["total"]) == (None, None, 1, 1)
@@ -160,7 +160,7 @@ def test_pictures_are_of_the_requested_steps() -> None:
     assert trace().pictures(99, 2)["pictures"] == []
 
 
-def test_a_large_picture_is_scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_picture_is_scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "PICTURE_PIXELS", 24)
     assert sizes_of(trace().pictures(0, 1)) == [(24, 4)]
 
@@ -170,7 +170,7 @@ def test_pictures_stop_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(trace().pictures(0, 5)["pictures"]) == 1
 
 
-def test_a_rollout_is_filmed_from_its_first_state_to_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rollout_is_filmed_from_its_first_state_to_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
     film = Image.open(io.BytesIO(trace().film()))
     assert film.format == "GIF"
     assert getattr(film, "n_frames", 1) == trace().answer()["total"] + 1
@@ -191,7 +191,7 @@ def test_trace_of_a_karel_task_equals_the_compiled_one() -> None:
         assert values == fast["steps"][name], name
 
 
-def test_a_perception_that_fails_is_named() -> None:
+def test_perception_that_fails_is_named() -> None:
     def broken(_: Any) -> bool:
         raise RuntimeError("too bright")
 
