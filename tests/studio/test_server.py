@@ -193,7 +193,7 @@ def test_search_ends_on_disconnect_and_at_most_two_run() -> None:
         assert len(processes) == 2
         connection, third = open_search(server, query)
         assert third.status == 503
-        assert "at most 2" in json.loads(third.read())["error"]
+        assert "the maximum is 2" in json.loads(third.read())["error"]
         connection.close()
         for opened, response in both:
             response.close()
