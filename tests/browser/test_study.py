@@ -81,7 +81,7 @@ def test_more_edits_than_the_budget_do_not_count(study: Page, studio: Served) ->
     expect_used(study, used, over=True)
     expect(study.get_by_test_id("budget-state")).to_contain_text(
         f"{used} statements edited, {used - 3} too many. This program's return does not count. Undo an edit, "
-        "or restore one from the history."
+        "or restore a program from the history."
     )
     expect(study.get_by_test_id("score-new")).to_contain_class("struck")
     expect(study.locator(".history-item").first).to_contain_text("over")
