@@ -1,5 +1,5 @@
-// One hash over the page's source. tests/studio/test_page.py computes the same without Node, so that a
-// build which is not of the source as it stands is noticed.
+// A hash of the page's source. tests/studio/test_page.py computes the same hash without Node.js, and fails if
+// the shipped page was built from another source.
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";

@@ -4,7 +4,7 @@ import { defineConfig } from "vite";
 import { sourceHash } from "./source-hash.js";
 
 const here = import.meta.dirname;
-// STUDIO_OUT: where a check builds to, to compare with what is shipped.
+// STUDIO_OUT: output folder of a check, which compares the build with the shipped page.
 const out = resolve(here, process.env.STUDIO_OUT ?? "../leaps/studio/static");
 
 export default defineConfig({

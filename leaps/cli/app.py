@@ -85,7 +85,7 @@ def progress_bar() -> Progress:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[detail]}"),
         console=err,
         transient=True,
         disable=not err.is_terminal,  # else it would leave an empty line

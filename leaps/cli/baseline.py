@@ -105,12 +105,12 @@ def baseline(
         out.print(f"[dim]resuming after {training.trainer.steps:,} steps[/dim]")
     with progress_bar() as bar:
         shown = bar.add_task(
-            f"{method} on {task}", total=config.steps, completed=training.trainer.steps, said=""
+            f"{method} on {task}", total=config.steps, completed=training.trainer.steps, detail=""
         )
 
         def show(point: "Point") -> None:
-            said = "" if point.mean_return is None else f"return {point.mean_return:.3f}"
-            bar.update(shown, completed=point.steps, said=said)
+            detail = "" if point.mean_return is None else f"return {point.mean_return:.3f}"
+            bar.update(shown, completed=point.steps, detail=detail)
 
         result = training.run(show)
     draw_learning_curve(
@@ -155,12 +155,12 @@ def skills(
     config = SkillsConfig(epochs=epochs, batch=batch, learning_rate=rate, seed=seed)
     dataset = load_data(data)
     with progress_bar() as bar:
-        shown = bar.add_task("epoch 1", total=None, said="")
+        shown = bar.add_task("epoch 1", total=None, detail="")
 
         def show(update: Update) -> None:
-            said = "  ".join(f"{name} {value:.3f}" for name, value in list(update.metrics.items())[:2])
+            detail = "  ".join(f"{name} {value:.3f}" for name, value in list(update.metrics.items())[:2])
             words = f"epoch {update.epoch} of {epochs}"
-            bar.update(shown, description=words, completed=update.update, total=update.updates, said=said)
+            bar.update(shown, description=words, completed=update.update, total=update.updates, detail=detail)
 
         train, held_out = (action_sequences(dataset, split) for split in ("train", "validation"))
         found = train_skills(config, train, held_out, to, device, show)

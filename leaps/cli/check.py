@@ -56,23 +56,23 @@ def draw_stored(
 
 
 def check_stored(
-    drawn: Drawn, store: "Store", place: "Backend", work: Path, device: str, json_: bool
+    drawn: Drawn, store: "Store", workers: "Backend", work: Path, device: str, json_: bool
 ) -> None:
     """Recompute drawn cells, and report every field that differs."""
     from leaps.experiments.check import MISSING, check
 
     try:
         with progress_bar() as bar:
-            shown = bar.add_task(f"checking {drawn.experiment}", total=len(drawn.results), said="")
+            shown = bar.add_task(f"checking {drawn.experiment}", total=len(drawn.results), detail="")
 
             def show(one: "Checked") -> None:
-                bar.update(shown, advance=1, said=one.stored.cell.name)
+                bar.update(shown, advance=1, detail=one.stored.cell.name)
                 if not json_:
                     print_checked(one)
 
-            checked = check(drawn.results, store, place, work, device, show)
+            checked = check(drawn.results, store, workers, work, device, show)
     finally:
-        place.close()
+        workers.close()
     damaged = sorted({str(file) for file in store.aside})
     equal = sum(one.equal for one in checked)
     if json_:

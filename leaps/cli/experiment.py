@@ -128,19 +128,19 @@ def experiment(
         get_method(own)
     cells = chosen.cells(rows_asked, columns_asked, seeds, quick)
     store = Store(results)
-    place = prepare(cells)
+    workers = prepare(cells)
     try:
         with progress_bar() as bar:
-            shown = bar.add_task(name, total=len(cells), said="")
+            shown = bar.add_task(name, total=len(cells), detail="")
 
             def show(progress: "Progress") -> None:
-                bar.update(shown, total=progress.cells, completed=progress.done, said=progress.cell.name)
+                bar.update(shown, total=progress.cells, completed=progress.done, detail=progress.cell.name)
                 if progress.failure is not None:
                     err.print(f"{progress.cell.name} failed: {progress.failure}", markup=False, style="red")
 
-            outcome = run(cells, store, place, work, device, show, files)
+            outcome = run(cells, store, workers, work, device, show, files)
     finally:
-        place.close()
+        workers.close()
     for file in store.aside:
         err.print(f"damaged result recomputed; the damaged file is now {file}", markup=False)
     done = [cell for cell in cells if cell in outcome.results]
@@ -197,6 +197,6 @@ def print_table(chosen: "Experiment", rows: "Rows") -> None:
         table.add_column(task, justify="right")
     for method, row in rows.items():
         table.add_row(method, *(str(row.get(task, "–")) for task in chosen.tasks))
-        if theirs := REPORTED.get(chosen.name, {}).get(method):
-            table.add_row("  reported", *(str(theirs.get(task, "–")) for task in chosen.tasks), style="dim")
+        if reported := REPORTED.get(chosen.name, {}).get(method):
+            table.add_row("  reported", *(str(reported.get(task, "–")) for task in chosen.tasks), style="dim")
     out.print(table)

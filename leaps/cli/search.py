@@ -157,10 +157,10 @@ def solve(
                     err.print(f"seed {run.config.seed} resumes after {done}")
             solutions = work_all(runs, watch, keep)
         else:
-            place = connect(backend, address)
-            afterwards.callback(place.close)
+            workers = connect(backend, address)
+            afterwards.callback(workers.close)
             make_folder(folder_of(configs[0]))
-            solutions = solve_all(configs, place, keep, complain)
+            solutions = solve_all(configs, workers, keep, complain)
     if not solutions:
         sys.exit(1 if failed else INTERRUPTED)
     # Only now: the view, when it closes, erases what was printed below it.

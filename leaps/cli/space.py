@@ -117,7 +117,7 @@ def data(
         some = {} if programs is None else {"programs": programs}
         config = changed(worlds.settings(seed=seed, **some), parse_changes(change or []))
         with progress_bar() as bar:
-            job = bar.add_task("programs", total=config.programs, said="")
+            job = bar.add_task("programs", total=config.programs, detail="")
             made = worlds.make_data(config, partial(show, bar, job))
     draw_lengths(made.lengths, to / "lengths.png")
     made.save(to)
@@ -142,7 +142,7 @@ def draw_task_data(task: str, seed: int, changes: dict[str, str], programs: int 
 
     config = task_data_config(task, seed, changes, programs)
     with progress_bar() as bar:
-        job = bar.add_task("programs", total=config.programs, said="")
+        job = bar.add_task("programs", total=config.programs, detail="")
         return make_task_data(config, progress=partial(show, bar, job))
 
 
@@ -257,16 +257,16 @@ def train(
         raise ValueError("select=search needs a data set of Karel's random worlds; use select=behaviour")
     torch.set_float32_matmul_precision("high")
     with progress_bar() as bar:
-        job = bar.add_task("epoch 1", total=None, said="")
+        job = bar.add_task("epoch 1", total=None, detail="")
 
         def show_update(update: Update) -> None:
-            said = "  ".join(f"{name} {value:.3f}" for name, value in list(update.metrics.items())[:5])
+            detail = "  ".join(f"{name} {value:.3f}" for name, value in list(update.metrics.items())[:5])
             bar.update(
                 job,
                 description=f"epoch {update.epoch} of {config.epochs}",
                 completed=update.update,
                 total=update.updates,
-                said=said,
+                detail=detail,
             )
 
         def epoch_done(metrics: dict[str, float]) -> None:
@@ -319,7 +319,7 @@ def encode(
     space: SpaceOption = "leaps",
     json_: JsonOption = False,
 ) -> None:
-    """Print a program's place in the space: its point, one number a line.
+    """Print the point of a program in the space, one number per line.
 
     `leaps encode FILE | leaps decode -` gives the program back, or one like it: of random programs about
     95 % come back exactly, of what people write fewer do.
@@ -430,10 +430,10 @@ def draw_latent_map(
 
     check_suffix(to)
     with progress_bar() as bar:
-        task = bar.add_task("searching", total=4, said="")
+        task = bar.add_task("searching", total=4, detail="")
 
         def show_name(name: str) -> None:
-            bar.update(task, advance=1, said=name)
+            bar.update(task, advance=1, detail=name)
 
         dataset = load_data(data)
         programs = dataset.tokens[dataset.split("train")]
@@ -475,7 +475,7 @@ def smoothness(
             loaded = Space.load(name, language=default_domain().language)
             rows[name] = {}
             for part in splits:
-                task = bar.add_task(f"{name}, {part}", total=len(dataset.split(part)), said="")
+                task = bar.add_task(f"{name}, {part}", total=len(dataset.split(part)), detail="")
                 rows[name][part] = measure(loaded, dataset, part, partial(show, bar, task))
                 bar.remove_task(task)
     if json_:

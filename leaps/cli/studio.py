@@ -20,7 +20,7 @@ def studio(
     begin: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PROGRAM]", help="File of the first program, or a task of your own as FILE.py:NAME."
+            metavar="[PROGRAM]", help="File of the first program, or a user-defined task as FILE.py:NAME."
         ),
     ] = None,
     task: Annotated[

@@ -82,10 +82,10 @@ def trajectory(
     bar = progress_bar()
     bar.disable = not err.is_terminal  # else it would leave an empty line
     with bar:
-        at = bar.add_task(f"{task}: evaluations", total=budget or known.budget, said="")
+        at = bar.add_task(f"{task}: evaluations", total=budget or known.budget, detail="")
 
         def show(step: "Round") -> None:
-            bar.update(at, completed=step.evaluations, said=f"best return {step.best_so_far:.3f}")
+            bar.update(at, completed=step.evaluations, detail=f"best return {step.best_so_far:.3f}")
 
         recorded = record(config, loaded, program, listener=show)
         bar.update(at, description="drawing", total=None)

@@ -104,11 +104,11 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
             return 403, "requests from pages of other sites are not answered"
-        if self.token is not None and not self.knows(scope, headers):
+        if self.token is not None and not self.has_token(scope, headers):
             return 401, "expected the token in the address that the studio printed"
         return None
 
-    def knows(self, scope: Scope, headers: Headers) -> bool:
+    def has_token(self, scope: Scope, headers: Headers) -> bool:
         """Whether a request has the token, in its headers or (where a browser can't set them) its address."""
         assert self.token is not None
         scheme, _, given = headers.get("authorization", "").partition(" ")

@@ -1,4 +1,4 @@
-"""The program space as a map: training programs, places of other programs, walks between two."""
+"""The program space as a map: training programs, coordinates of other programs, walks between two."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +17,7 @@ from leaps.tasks import default_domain
 POINTS = 2000
 """training programs on the map"""
 DIGITS = 4
+"""decimals of coordinates"""
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class LatentMap:
     space: Space
     plane: Plane
     programs: NDArray[np.uint8]
-    places: NDArray[np.float32]
+    coordinates: NDArray[np.float32]
 
     @staticmethod
     def of(space: Space, count: int = POINTS) -> "LatentMap":
@@ -40,14 +41,14 @@ class LatentMap:
     @cached_property
     def answer(self) -> dict[str, Any]:
         """The whole map as JSON."""
-        rows = zip(plain(self.places), self.programs, strict=True)
+        rows = zip(plain(self.coordinates), self.programs, strict=True)
         return {
-            "points": [[*place, self.space.text(tokens)] for place, tokens in rows],
+            "points": [[*point, self.space.text(tokens)] for point, tokens in rows],
             "explained": list(self.plane.shares),
         }
 
     def place(self, programs: list[Program]) -> dict[str, Any]:
-        """Compute the places of programs on the map."""
+        """Compute the coordinates of programs on the map."""
         points = self.space.encode([to_line(program) for program in programs])
         return {"points": plain(self.plane.place(self.space.latent(points)))}
 
@@ -63,7 +64,7 @@ class LatentMap:
         }
 
 
-def plain(places: NDArray[np.float32]) -> list[list[float]]:
-    """Round places to the precision of a picture, as plain numbers."""
-    rounded: list[list[float]] = places.astype(np.float64).round(DIGITS).tolist()
+def plain(coordinates: NDArray[np.float32]) -> list[list[float]]:
+    """Round coordinates to the precision of a picture, as plain numbers."""
+    rounded: list[list[float]] = coordinates.astype(np.float64).round(DIGITS).tolist()
     return rounded

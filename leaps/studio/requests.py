@@ -21,11 +21,11 @@ from leaps.tasks import default_domain, full_name, named, shipped
 BODY = 64 * 1024
 """maximum number of bytes of a request"""
 CHARACTERS, TOKENS = 4000, 400
-"""maximum of a program"""
+"""maximum numbers of characters and of tokens in a program"""
 SIDE = 100
 """maximum number of cells along a side of a world"""
 ACTIONS = 10 * SIDE * SIDE
-"""maximum of a rollout: ten per cell of the largest world"""
+"""maximum number of actions in a rollout: ten per cell of the largest world"""
 EPISODES = 1000
 SEEDS = 2**31
 WORLDS = 1_000_000
@@ -63,7 +63,7 @@ class RequestError(ValueError):
 
 
 def _number(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not valid JSON")
 
 
 def read_json(body: bytes, own: Mapping[str, str] | None = None) -> "Fields":
@@ -71,7 +71,7 @@ def read_json(body: bytes, own: Mapping[str, str] | None = None) -> "Fields":
     try:
         values = json.loads(body.decode(), parse_constant=_number)
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deep" if isinstance(error, RecursionError) else str(error)[:200]
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
         raise RequestError(f"expected a JSON object in UTF-8; {reason}", 400) from None
     if not isinstance(values, dict):
         raise RequestError(f"expected a JSON object, found {reprlib.repr(values)}", 400)
@@ -105,7 +105,7 @@ class Fields:
         """Read a list of 1 to `most` items."""
         value = self.values.get(name)
         if not isinstance(value, list) or not 1 <= len(value) <= most:
-            found = f"{len(value)} of them" if isinstance(value, list) else reprlib.repr(value)
+            found = f"{len(value)} items" if isinstance(value, list) else reprlib.repr(value)
             raise RequestError(f"{name}: expected a list of 1 to {most}, found {found}")
         return value
 
@@ -134,11 +134,11 @@ class Fields:
     def full_task_name(self) -> str:
         """Return the task's name for another process, with the file of a user task."""
         self.task()
-        with self.telling_mistakes():
+        with self.task_errors():
             return full_name(self.text("task"), self.own)
 
     @contextmanager
-    def telling_mistakes(self) -> Iterator[None]:
+    def task_errors(self) -> Iterator[None]:
         """Turn errors of a user task into request errors; any other error is a bug of the server."""
         try:
             yield
@@ -264,7 +264,7 @@ class SearchRequest:
     """A checked request for a search."""
 
     task: str
-    """as `leaps.tasks.get` takes it"""
+    """name or FILE.py:NAME, as `leaps.tasks.get` takes it"""
     method: str
     seed: int
     budget: int | None

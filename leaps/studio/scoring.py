@@ -73,7 +73,7 @@ class Scoring:
         return int(self.episodes * self.episode_cost / getattr(self.task, "seen_share", 1.0))
 
     def parts(self, give_way: Callable[[], object]) -> Iterator[Evaluation]:
-        """Evaluate in short parts: an episode does not depend on the others."""
+        """Evaluate in short parts; episodes do not depend on each other."""
         assert self.reading.tree is not None
         compiled = self.task.compile(self.reading.tree)
         most = max(1, PART // self.episode_cost)

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from leaps.search.solve import Round
 
 AT_ONCE = 2
+"""maximum number of searches that run at the same time"""
 NICENESS = 10
 BETWEEN_EVENTS, BETWEEN_PLACINGS = 0.1, 0.5
-"""seconds"""
+"""minimum number of seconds between two events, and between two updates of the population"""
 HEARTBEAT = 5.0
 """seconds of silence after which a comment is sent, to detect a client that has disconnected"""
 LONGEST = 3600.0
@@ -48,7 +49,7 @@ LAST = ("end", "problem")
 def search(connection: Connection, request: SearchRequest, plane: "Plane | None") -> None:
     """Search, and send events. Runs in its own process."""
     with suppress(BrokenPipeError, ConnectionResetError):  # the client has disconnected
-        with suppress(AttributeError, OSError):  # not everywhere
+        with suppress(AttributeError, OSError):  # not on every system
             os.nice(NICENESS)
         try:
             connection.send(("end", _search(connection, request, plane)))
@@ -77,17 +78,17 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
             also=request.also,
         )
     )
-    teller = Teller(plane if request.mapped else None, get(request.task).domain.language)
+    events = StepEvents(plane if request.mapped else None, get(request.task).domain.language)
     begin = sent = time.monotonic()
     while not run.finished and time.monotonic() - begin < LONGEST:
         step = run.step()
         if time.monotonic() - sent >= BETWEEN_EVENTS or run.finished or step.round == 1:
             sent = time.monotonic()
-            connection.send(("step", teller.tell(step, run.domain)))
+            connection.send(("step", events.of(step, run.domain)))
     connection.send(("judging", {}))  # on unseen worlds, which takes a while where rollouts are slow
     solution = conclude(run, interrupted=not run.finished)
     return {
-        **teller.program_of(solution.task.domain, solution.program),
+        **events.program_of(solution.task.domain, solution.program),
         "return": solution.unseen_return,
         "elsewhere": solution.elsewhere,
         "search_return": solution.search_return,
@@ -97,7 +98,7 @@ def _search(connection: Connection, request: SearchRequest, plane: "Plane | None
     }
 
 
-class Teller:
+class StepEvents:
     """Turn the rounds of a search into JSON."""
 
     def __init__(self, plane: "Plane | None", known: Language) -> None:
@@ -107,8 +108,8 @@ class Teller:
         self.population: list[list[float]] = []
         self.placed = -math.inf
 
-    def tell(self, step: "Round", domain: Domain) -> dict[str, Any]:
-        """domain: of the step's programs; a search may change words of the language."""
+    def of(self, step: "Round", domain: Domain) -> dict[str, Any]:
+        """Describe a round. domain: of its programs, since a search may change words of the language."""
         program = domain.text(step.program)
         event = {
             "round": step.round,
@@ -119,7 +120,7 @@ class Teller:
             "best": step.best if math.isfinite(step.best) else 0.0,
             "best_so_far": step.best_so_far if math.isfinite(step.best_so_far) else 0.0,
             "worlds": step.worlds,
-            "population": self.place(step),
+            "population": self.population_of(step),
         }
         if program != self.program:
             self.program = program
@@ -134,8 +135,8 @@ class Teller:
             "words": kinds_beyond(domain.language, program, self.known),
         }
 
-    def place(self, step: "Round") -> list[list[float]]:
-        """Return the candidates' places on the map, at most BETWEEN_PLACINGS seconds old."""
+    def population_of(self, step: "Round") -> list[list[float]]:
+        """Return the candidates' coordinates on the map, at most BETWEEN_PLACINGS seconds old."""
         from leaps.embedding.space import Space
         from leaps.search.search import InSpace
         from leaps.studio.mapping import plain
@@ -177,21 +178,21 @@ class Searches:
             try:
                 for size in sizes:
                     fitting(get(request.task), size)
-            except (ValueError, OSError) as error:  # its file may have been edited just now
+            except (ValueError, OSError) as error:  # the task's file may have just been edited
                 yield "problem", {"error": str(error)}
                 return
         self.check()
         receiver, process = self._start(request, plane)
-        heard: Future[Event | None] | None = None
+        pending: Future[Event | None] | None = None
         try:
             while True:
-                heard = self._pool.submit(_receive, receiver)
+                pending = self._pool.submit(_receive, receiver)
                 while True:
-                    done, _ = await asyncio.wait([asyncio.wrap_future(heard)], timeout=HEARTBEAT)
+                    done, _ = await asyncio.wait([asyncio.wrap_future(pending)], timeout=HEARTBEAT)
                     if done:
                         break
                     yield None
-                event = heard.result()
+                event = pending.result()
                 if event is None:
                     if not self.stopped:
                         yield "problem", {"error": "the process of the search ended unexpectedly"}
@@ -203,12 +204,12 @@ class Searches:
             self.running.discard(process)
             process.kill()
             if not self.stopped:
-                self._pool.submit(_see_off, process, receiver, heard)
+                self._pool.submit(_clean_up, process, receiver, pending)
 
     def _start(self, request: SearchRequest, plane: "Plane | None") -> tuple[Connection, BaseProcess]:
         receiver, sender = self._context.Pipe(duplex=False)
         process = self._context.Process(target=self.work, args=(sender, request, plane), daemon=True)
-        resource_tracker.ensure_running()  # it would undo the next lines, were it started within them
+        resource_tracker.ensure_running()  # its start would undo the signal mask that is set below
         # Only the server handles Ctrl-C; it then ends the search.
         masks = hasattr(signal, "pthread_sigmask")
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masks else set()
@@ -238,16 +239,16 @@ def _receive(receiver: Connection) -> Event | None:
     return event
 
 
-def _see_off(process: BaseProcess, receiver: Connection, heard: "Future[Event | None] | None") -> None:
+def _clean_up(process: BaseProcess, receiver: Connection, pending: "Future[Event | None] | None") -> None:
     """Wait until a killed process has ended, and free its resources."""
     process.join()
-    if heard is not None:
-        wait([heard])
+    if pending is not None:
+        wait([pending])
     receiver.close()
     process.close()
 
 
-def in_words(event: Event | None) -> bytes:
+def encode_event(event: Event | None) -> bytes:
     """Encode an event for the browser."""
     if event is None:
         return b": still searching\n\n"

@@ -45,7 +45,7 @@ from leaps.studio.requests import (
 )
 from leaps.studio.rollouts import SHOWN, Rollout, rollout_of, rollouts_of
 from leaps.studio.scoring import STEPS, Scoring
-from leaps.studio.searching import Searches, in_words
+from leaps.studio.searching import Searches, encode_event
 from leaps.studio.spans import check, read
 from leaps.studio.tracing import Trace
 from leaps.tasks import default_domain, named, plain_name
@@ -71,7 +71,7 @@ class Start:
     """What the page shows first, from the command line."""
 
     task: str = "top-off"
-    """top-off: its worlds differ, and its first program leaves much to improve"""
+    """top-off: its worlds differ, and its first program can be improved a lot"""
     program: str | None = None
     own: Mapping[str, str] = field(default_factory=dict)
     """names of the user tasks, and their locations as `get` takes them"""
@@ -111,14 +111,14 @@ class Studio:
     def begin(self) -> None:
         """Compile in the background, so that the first request is as fast as the next."""
         if self.warm:
-            threading.Thread(target=self._get_ready, name="studio-warm-up", daemon=True).start()
+            threading.Thread(target=self._warm_up, name="studio-warm-up", daemon=True).start()
 
-    def _get_ready(self) -> None:
+    def _warm_up(self) -> None:
         for name in (*self.start.own, *self.start.offered):
             if self.stopping:
                 return
             fields = Fields({"task": name, "episodes": 1}, self.start.own)
-            with suppress(ValueError), fields.telling_mistakes():  # the first request will report it
+            with suppress(ValueError), fields.task_errors():  # the first request will report it
                 fields = replace(fields, values={**fields.values, "program": start_of(name, fields.task())})
                 Scoring.of(fields).answer()
                 rollout_of(fields).answer()
@@ -126,7 +126,7 @@ class Studio:
             self.draw_map()
 
     def draw_map(self) -> None:
-        """Lay out the map, or keep the reason why there is none."""
+        """Lay out the map, or store the reason why there is none."""
         try:
             import torch
 
@@ -149,7 +149,7 @@ class Studio:
     # Requests.
 
     async def about(self, _request: Request) -> Response:
-        # In no lane: the page uses it to see whether the server runs, however busy it is.
+        # In no lane: the page checks with it whether the server runs, also when all lanes are busy.
         return answer(await asyncio.to_thread(lambda: encode(about(self.start, self._own_tasks_now()))))
 
     def _own_tasks_now(self) -> dict[str, Task]:
@@ -165,11 +165,11 @@ class Studio:
     async def _run(self, fields: Fields, work: Callable[[], T], cost: int = 0) -> T:
         """Run the work of a request in the lane for this cost; errors of user tasks become request errors."""
 
-        def telling() -> T:
-            with fields.telling_mistakes():
+        def reporting() -> T:
+            with fields.task_errors():
                 return work()
 
-        return await self.lanes.run(telling, cost)
+        return await self.lanes.run(reporting, cost)
 
     async def check(self, request: Request) -> Response:
         fields = await self._fields(request)
@@ -284,15 +284,15 @@ class Studio:
         self.searches.check()
 
         async def stream() -> AsyncIterator[bytes]:
-            yield in_words(None)  # so that the browser knows that it is connected
+            yield encode_event(None)  # so that the browser knows that it is connected
             while self.warm and wanted.mapped and not (self.map or self.map_problem or self.stopping):
-                await asyncio.sleep(0.1)  # the population is shown on it
+                await asyncio.sleep(0.1)  # the population of the search is shown on the map
             events = self.searches.events(wanted, self.map.plane if self.map else None)
             try:
                 async for event in events:
-                    yield in_words(event)
+                    yield encode_event(event)
             except RequestError as error:  # another request started a search first
-                yield in_words(("problem", {"error": str(error)}))
+                yield encode_event(("problem", {"error": str(error)}))
             finally:
                 await events.aclose()
 
@@ -402,15 +402,15 @@ async def on_not_ready(_request: Request, _error: Exception) -> Response:
 async def on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     problems = {
-        404: f"there is nothing at {request.url.path[:80]!r}",
-        405: f"{request.method} is not for {request.url.path[:80]!r}",
+        404: f"nothing is served at {request.url.path[:80]!r}",
+        405: f"{request.method} is not allowed at {request.url.path[:80]!r}",
     }
     problem = problems.get(error.status_code, error.detail)
     return answer(encode({"error": problem}), error.status_code, dict(error.headers or {}))
 
 
-async def on_departure(_request: Request, _error: Exception) -> Response:
-    return answer(encode({"error": "the request was not sent to its end"}), 400)
+async def on_disconnect(_request: Request, _error: Exception) -> Response:
+    return answer(encode({"error": "the connection was closed before the whole request arrived"}), 400)
 
 
 async def on_bug(_request: Request, _error: Exception) -> Response:
@@ -421,7 +421,7 @@ def make_app(studio: Studio, host: str = "127.0.0.1", token: str | None = None) 
     """Build the web application of a studio."""
 
     @asynccontextmanager
-    async def life(_app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
         studio.begin()
         yield
         studio.stop()
@@ -454,10 +454,10 @@ def make_app(studio: Studio, host: str = "127.0.0.1", token: str | None = None) 
             RequestError: on_request_error,
             NotReadyError: on_not_ready,
             HTTPException: on_http_error,
-            ClientDisconnect: on_departure,
+            ClientDisconnect: on_disconnect,
             Exception: on_bug,
         },
-        lifespan=life,
+        lifespan=lifespan,
     )
     app.router.redirect_slashes = False
     return Guard(app, host, token)

@@ -56,7 +56,7 @@ class Server(uvicorn.Server):
     def __init__(
         self, studio: Studio, listener: socket.socket, host: str, started: Callable[[str, str | None], object]
     ) -> None:
-        self.studio, self.listener, self.tell = studio, listener, started
+        self.studio, self.listener, self.started_with = studio, listener, started
         self.token = new_token(host)
         name = socket.gethostname() if is_everywhere(host) else host
         port = listener.getsockname()[1]
@@ -76,7 +76,7 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self.tell(self.address, self.token)
+        self.started_with(self.address, self.token)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.studio.stop()
@@ -88,5 +88,5 @@ def serve(
 ) -> None:
     """Serve until Ctrl-C; `started` is called with the address, and the token if there is one."""
     sys.setswitchinterval(SWITCH)
-    with suppress(KeyboardInterrupt):  # the server has come to its end by then
+    with suppress(KeyboardInterrupt):  # the server has already stopped
         Server(studio, listener, host, started).run(sockets=[listener])

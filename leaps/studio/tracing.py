@@ -137,14 +137,16 @@ class Trace:
         return {"first": first, "pictures": taken}
 
     def check_film(self) -> None:
-        """Raise no error: any rollout can be filmed from its start."""
+        """Do nothing: every rollout can be filmed from its start."""
 
     def film(self) -> bytes:
         """Film the beginning of the rollout as a GIF."""
         frames = []
         for image in self.images(0, FRAMES):
             image.thumbnail((FILM_PIXELS, FILM_PIXELS))
-            frames.append(image.quantize())  # now: a whole film in full colours takes too much memory
+            frames.append(
+                image.quantize()
+            )  # one by one, since a whole film in full colour takes too much memory
         with TemporaryDirectory(prefix="leaps-studio-") as folder:
             file = Path(folder) / "rollout.gif"
             frames[0].save(file, save_all=True, append_images=frames[1:], duration=FRAME_MILLISECONDS, loop=0)

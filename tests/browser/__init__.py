@@ -1,1 +1,1 @@
-"""The studio in a real browser. A package, so that pytest can end the browser when it leaves this folder."""
+"""The studio in a real browser. A package, so that pytest closes the browser when it leaves the folder."""

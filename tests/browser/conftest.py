@@ -3,7 +3,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:  # where there is no browser, this must still load
+if TYPE_CHECKING:  # this module must load without a browser
     from tests.browser.harness import Browser, Page, Served, Visitor
 
 
@@ -15,7 +15,7 @@ def studio() -> "Iterator[Served]":
         yield served
 
 
-# Not of the session: as long as playwright is there, no test beside these could run an event loop.
+# Not session-scoped: while playwright is running, no other test can run an event loop.
 @pytest.fixture(scope="package")
 def browser() -> "Iterator[Browser]":
     from playwright.sync_api import sync_playwright
@@ -30,7 +30,7 @@ def browser() -> "Iterator[Browser]":
 
 @pytest.fixture
 def visitor(browser: "Browser", studio: "Served") -> "Iterator[Visitor]":
-    """Somebody who visits the studio, and whose browser must have nothing to complain about."""
+    """A visitor to the studio, whose browser must report no errors."""
     from tests.browser.harness import PATIENCE, Visitor, expect
 
     expect.set_options(timeout=1000 * PATIENCE)

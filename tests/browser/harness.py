@@ -1,4 +1,4 @@
-"""A browser, studios for it to look at, and what people do there."""
+"""A browser, studios to open in it, and the actions of users."""
 
 import base64
 import http.client
@@ -49,7 +49,7 @@ DESKTOP = ViewportSize(width=1440, height=900)
 PHONE = ViewportSize(width=390, height=844)
 MODES = ("program", "study", "search", "space", "draw")
 PATIENCE = 20.0
-"""seconds until what should be seen counts as missing; a busy machine takes some of them"""
+"""seconds before an expected element counts as missing; a busy machine needs several"""
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,7 +61,7 @@ def launch(playwright: Playwright) -> Browser:
 
 
 def until(look: Callable[[], T], what: str) -> T:
-    """Look until there is something to see."""
+    """Call `look` until it returns a true value."""
     end = time.monotonic() + PATIENCE
     while not (seen := look()):
         assert time.monotonic() < end, f"waited for: {what}"
@@ -73,7 +73,7 @@ def until(look: Callable[[], T], what: str) -> T:
 
 
 class Served:
-    """A studio that runs elsewhere: ask it what the page should show."""
+    """A studio in another process, with requests for the values that the page should show."""
 
     def __init__(self, address: str, process: int | None = None) -> None:
         self.address, self.process = address, process
@@ -90,18 +90,18 @@ class Served:
                 {"Content-Type": "application/json"} if fields else {},
             )
             answer = connection.getresponse()
-            told = json.loads(answer.read())
+            result = json.loads(answer.read())
         finally:
             connection.close()
-        assert answer.status == 200, told
-        return told
+        assert answer.status == 200, result
+        return result
 
     def mean(self, program: str, task: str, seed: int = 0) -> float:
-        told = self.ask("/api/evaluate", program=program, task=task, seed=seed)
-        return float(told["mean"])
+        result = self.ask("/api/evaluate", program=program, task=task, seed=seed)
+        return float(result["mean"])
 
     def searches(self) -> list[int]:
-        """The processes that search for it."""
+        """The search processes of the studio."""
         children = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
         return [int(child) for child in children if is_search(int(child))]
 
@@ -109,13 +109,13 @@ class Served:
 def is_search(process: int) -> bool:
     try:
         return b"spawn_main" in Path(f"/proc/{process}/cmdline").read_bytes()
-    except OSError:  # it is gone
+    except OSError:  # the process has ended
         return False
 
 
 @contextmanager
 def command(*words: str) -> Iterator[Served]:
-    """Start the studio as people do."""
+    """Start the studio with the command `leaps studio`."""
     process = subprocess.Popen(
         [sys.executable, "-m", "leaps.cli", "studio", "--port", "0", "--json", *words],
         stdout=subprocess.PIPE,
@@ -131,7 +131,7 @@ def command(*words: str) -> Iterator[Served]:
 
 
 class Stoppable(uvicorn.Server):
-    """A server of the loopback in a thread of its own, that may go away and come back."""
+    """A local server in its own thread, which can be stopped and started again."""
 
     def __init__(self, port: int = 0, token: str | None = None) -> None:
         app = make_app(Studio(warm=False), token=token)
@@ -154,7 +154,7 @@ BEING_DRAWN = r"503 .*/api/space/map"
 
 
 class Visitor:
-    """Somebody with a browser of their own, who notes what should not happen."""
+    """A visitor with a separate browser profile, which records errors and foreign requests."""
 
     def __init__(self, browser: Browser, address: str) -> None:
         self.browser, self.address = browser, address
@@ -181,9 +181,9 @@ class Visitor:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on(
             "console",
-            lambda said: (
-                self.complaints.append(f"{said.text} {said.location.get('url', '')}")
-                if said.type in ("error", "warning")
+            lambda message: (
+                self.complaints.append(f"{message.text} {message.location.get('url', '')}")
+                if message.type in ("error", "warning")
                 else None
             ),
         )
@@ -193,7 +193,7 @@ class Visitor:
         return page
 
     def leave(self) -> None:
-        """Close all pages, and tell of what should not have happened."""
+        """Close all pages, and assert that no errors were recorded."""
         for context in self.browser.contexts:
             context.close()
         serious = [
@@ -208,7 +208,7 @@ class Visitor:
 
 
 def is_of(url: str, host: str) -> bool:
-    """Whether an address is the host's, or needs none."""
+    """Whether an address is on the host, or has no host."""
     return urlsplit(url).netloc == host or url.startswith((f"blob:http://{host}/", "data:"))
 
 
@@ -217,16 +217,16 @@ def wait_for_run(page: Page) -> None:
     expect(page.locator(".stale")).to_have_count(0)
 
 
-# What they do, and see.
+# Actions and observations.
 
 
 def text_of(page: Page) -> str:
-    """The program in the editor."""
+    """Return the program in the editor."""
     return "\n".join(page.locator(".cm-line").all_text_contents())
 
 
 def copied(page: Page) -> str:
-    """The whole program, by way of the clipboard: of a long one the editor shows only a part."""
+    """Return the whole program through the clipboard, since the editor renders only a part of a long one."""
     page.get_by_test_id("editor").focus()
     page.keyboard.press("Control+a")
     page.keyboard.press("Control+c")
@@ -238,7 +238,7 @@ def in_a_line(text: str) -> str:
 
 
 def paste(page: Page, text: str) -> None:
-    """Put a program in the place of the one in the editor, from the clipboard."""
+    """Replace the program in the editor from the clipboard."""
     page.evaluate("text => navigator.clipboard.writeText(text)", text)
     page.get_by_test_id("editor").focus()
     page.keyboard.press("Control+a")
@@ -260,20 +260,20 @@ def put_cursor(page: Page, line: int, column: int) -> None:
 
 
 def value_of(figure: Locator) -> float | None:
-    """The return that is shown, unrounded."""
+    """Return the shown return, unrounded."""
     value = figure.get_attribute("data-value")
     return None if value is None else float(value)
 
 
 def expect_return(page: Page, name: str, value: float) -> None:
-    """Wait until New, Orig or Best is a value, also as it is written."""
+    """Wait until New, Orig or Best has a value, in its attribute and as text."""
     figure = page.get_by_test_id(f"score-{name}")
     expect(figure).to_have_text(f"{value:.3f}".replace("-", "−"))
     assert value_of(figure) == pytest.approx(value)
 
 
 def choose(page: Page, choice: str) -> None:
-    """Choose one of a few; the input lies over its label."""
+    """Click a radio button, which covers its label."""
     page.get_by_test_id(choice).check(force=True)
 
 
@@ -283,23 +283,23 @@ def enter(page: Page, field: str, value: int) -> None:
 
 
 def picture(page: Page, testid: str) -> str:
-    """What a canvas shows."""
-    place = page.get_by_test_id(testid)
-    canvas = place if testid in ("board", "space-map", "search-map") else place.locator("canvas")
+    """Return the contents of a canvas."""
+    element = page.get_by_test_id(testid)
+    canvas = element if testid in ("board", "space-map", "search-map") else element.locator("canvas")
     return str(canvas.evaluate("canvas => canvas.toDataURL()"))
 
 
 def kept(page: Page) -> Any:
-    """What the browser keeps for the next visit."""
+    """Return the state that the browser stores for the next visit."""
     return json.loads(page.evaluate("localStorage['studio.last'] ?? '{}'"))
 
 
 def link(program: str, task: str = "harvester", seed: int = 0, **more: Any) -> str:
-    """The part of an address that shares a program."""
+    """Return the fragment of an address that shares a program."""
     shared = {"program": program, "task": task, "seed": seed, "size": None, **more}
     return "#s=" + base64.urlsafe_b64encode(json.dumps(shared).encode()).decode().rstrip("=")
 
 
 def example(task: str) -> str:
-    """The hand-written program that solves a task."""
+    """Return the hand-written program that solves a task."""
     return (ROOT / "examples" / f"{task}.karel").read_text().strip()

@@ -1,4 +1,4 @@
-"""A task in MiniGrid for the page: rooms with a goal, seen through the agent's eyes."""
+"""A MiniGrid task for the page: rooms with a goal, with the agent's view as the observation."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from leaps.gym import GymTask, privileged
 EMPTY, DOOR, GOAL = 1, 4, 8
 """numbers of objects in an observation"""
 AGENT = (3, 6)
-"""where the agent stands in its observation, looking up"""
+"""cell of the agent in its observation; it faces up"""
 
 
 def front_is_clear(seen: Any) -> bool:

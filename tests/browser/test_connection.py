@@ -1,4 +1,4 @@
-"""A server that goes away and comes back, and one that asks for a token."""
+"""A server that stops and restarts, and a server that needs a token."""
 
 from tests.browser.harness import (
     Browser,
@@ -15,7 +15,7 @@ PROGRAM = "DEF run m( turnLeft m)"
 TOKEN = "open/sesame+1"
 
 
-def test_a_server_that_is_gone_loses_nothing_and_may_come_back(browser: Browser) -> None:
+def test_page_reconnects_to_a_restarted_server_without_loss(browser: Browser) -> None:
     server = Stoppable()
     visitor = Visitor(browser, f"http://127.0.0.1:{server.port}/")
     visitor.excused.append("net::ERR_")
@@ -26,7 +26,7 @@ def test_a_server_that_is_gone_loses_nothing_and_may_come_back(browser: Browser)
     paste(page, PROGRAM)
     expect(banner).to_contain_text("The server does not answer. Nothing is lost")
     assert text_of(page) == PROGRAM
-    page.get_by_test_id("step-forward").click()  # what is here can still be looked at
+    page.get_by_test_id("step-forward").click()  # loaded rollouts can still be watched
     expect(page.get_by_test_id("position")).to_have_attribute("data-position", "1")
     server = Stoppable(server.port)
     expect(banner).to_have_count(0)
@@ -37,12 +37,12 @@ def test_a_server_that_is_gone_loses_nothing_and_may_come_back(browser: Browser)
     server.leave()
 
 
-def test_a_page_that_finds_no_token_asks_for_it(browser: Browser) -> None:
+def test_page_without_a_token_asks_the_user(browser: Browser) -> None:
     server = Stoppable(token=TOKEN)
     visitor = Visitor(browser, f"http://127.0.0.1:{server.port}/")
     visitor.excused.append("status of 401")
     page = visitor.open(ready=False)
-    field = page.get_by_label("The server asks for its token.")
+    field = page.get_by_label("The server needs its token.")
     expect(field).to_be_visible()
     assert page.get_by_test_id("editor").count() == 0
     with page.expect_response("**/api/about") as answer:
@@ -53,14 +53,14 @@ def test_a_page_that_finds_no_token_asks_for_it(browser: Browser) -> None:
     field.fill(TOKEN)
     page.get_by_test_id("token-send").click()
     wait_for_run(page)
-    page.reload()  # it is known now
+    page.reload()  # the token is stored now
     wait_for_run(page)
     expect(page.get_by_test_id("token-form")).to_have_count(0)
     visitor.leave()
     server.leave()
 
 
-def test_the_printed_address_holds_the_token_and_the_page_hides_it(browser: Browser) -> None:
+def test_token_in_the_address_is_used_and_hidden(browser: Browser) -> None:
     server = Stoppable(token=TOKEN)
     visitor = Visitor(browser, f"http://127.0.0.1:{server.port}/")
     page = visitor.open("#token=open%2Fsesame%2B1")

@@ -1,4 +1,4 @@
-"""Worlds drawn by hand, and run in."""
+"""Worlds drawn by hand, and programs that run in them."""
 
 import time
 from collections.abc import Iterable
@@ -26,14 +26,14 @@ ROOM = {"rows": ["#######", "#.....#", "#.....#", "#.....#", "#######"], "karel"
 
 @pytest.fixture
 def room(visitor: Visitor) -> Page:
-    """An empty room, with Karel at its lower left, where the program has run: now nothing moves any more."""
+    """An empty room with Karel at the lower left, after the program has run to its end."""
     page = visitor.open(link(WALK, world=ROOM))
     runs(page, "5 steps")
     return page
 
 
-def place_of(page: Page, row: int, column: int) -> tuple[float, float]:
-    """The middle of a cell of the board."""
+def centre_of(page: Page, row: int, column: int) -> tuple[float, float]:
+    """Return the middle of a cell of the board."""
     box = page.get_by_test_id("board").bounding_box()
     world = kept(page).get("drawn", ROOM)
     assert box is not None
@@ -42,13 +42,13 @@ def place_of(page: Page, row: int, column: int) -> tuple[float, float]:
 
 
 def stroke(page: Page, tool: str, cells: Iterable[tuple[int, int]]) -> None:
-    """Press the button on the first cell, drag over the others."""
+    """Press the mouse button on the first cell, and drag over the others."""
     choose(page, f"tool-{tool}")
-    first, *others = [place_of(page, *cell) for cell in cells]
+    first, *others = [centre_of(page, *cell) for cell in cells]
     page.mouse.move(*first)
     page.mouse.down()
-    for place in others:
-        page.mouse.move(*place, steps=4)
+    for cell in others:
+        page.mouse.move(*cell, steps=4)
     page.mouse.up()
 
 
@@ -84,7 +84,7 @@ def test_walls_markers_and_karel_are_drawn_with_the_mouse(room: Page) -> None:
     assert picture(room, "board") != before
 
 
-def test_the_program_runs_where_it_was_drawn(room: Page) -> None:
+def test_program_runs_in_the_drawn_world(room: Page) -> None:
     stroke(room, "wall", [(3, 3)])
     runs(room, "2 steps")
     room.get_by_test_id("step-forward").click()
@@ -98,7 +98,7 @@ def test_the_program_runs_where_it_was_drawn(room: Page) -> None:
     expect(room.get_by_test_id("why")).to_contain_text("Went north to row 2, column 1.")
 
 
-def test_keys_draw_too_and_rules_give_a_return(room: Page) -> None:
+def test_drawing_with_keys_and_a_return_with_rules(room: Page) -> None:
     room.get_by_test_id("task").select_option("four-corner")
     room.get_by_test_id("rules").check()
     runs(room, "5 steps, return 0.25")
@@ -111,7 +111,7 @@ def test_keys_draw_too_and_rules_give_a_return(room: Page) -> None:
     expect_world(room, "#######", "#.....#", "#.12..#", "#.....#", "#######", karel=[3, 1, 1])
 
 
-def test_a_room_can_be_made_larger_and_emptied(room: Page) -> None:
+def test_room_can_be_made_larger_and_emptied(room: Page) -> None:
     stroke(room, "more", [(1, 1)])
     enter(room, "draw-width", 9)
     enter(room, "draw-height", 6)
@@ -125,7 +125,7 @@ def test_a_room_can_be_made_larger_and_emptied(room: Page) -> None:
     )
 
 
-def test_both_sides_can_change_before_the_page_is_drawn_again(room: Page) -> None:
+def test_both_sides_can_change_before_the_next_render(room: Page) -> None:
     room.evaluate("""() => {
         for (const [field, value] of [["draw-width", "9"], ["draw-height", "4"]]) {
             const input = document.querySelector(`[data-testid=${field}]`);
@@ -136,18 +136,18 @@ def test_both_sides_can_change_before_the_page_is_drawn_again(room: Page) -> Non
     expect_world(room, "#########", "#.......#", "#.......#", "#########", karel=[2, 1, 1])
 
 
-def test_what_is_being_typed_stays_while_the_page_changes(room: Page) -> None:
+def test_typed_text_stays_while_the_page_changes(room: Page) -> None:
     stroke(room, "more", [(1, 1)])
     expect_world(room, "#######", "#1....#", "#.....#", "#.....#", "#######", karel=[3, 1, 1])
     room.get_by_test_id("draw-width").fill("9")
-    room.get_by_test_id("draw-clear").dispatch_event("click")  # which leaves the field alone
+    room.get_by_test_id("draw-clear").dispatch_event("click")  # the field keeps its text
     expect_world(room, "#######", "#.....#", "#.....#", "#.....#", "#######", karel=[3, 1, 1])
     expect(room.get_by_test_id("draw-width")).to_have_value("9")
     room.get_by_test_id("draw-width").press("Enter")
     expect_world(room, "#########", "#.......#", "#.......#", "#.......#", "#########", karel=[3, 1, 1])
 
 
-def test_a_watched_world_can_be_changed_by_hand(visitor: Visitor) -> None:
+def test_watched_world_can_be_copied_and_edited(visitor: Visitor) -> None:
     page = visitor.open(link(WALK, "maze"))
     page.get_by_test_id("draw-this").click()
     expect(page.get_by_test_id("main")).to_have_attribute("data-mode", "draw")

@@ -1,4 +1,4 @@
-"""The editor: what is wrong is marked, what may come next is offered."""
+"""The editor: errors, completion, indentation, undo."""
 
 from tests.browser.harness import (
     Locator,
@@ -23,7 +23,7 @@ m)"""
 TOKENS = "DEF run m( WHILE c( frontIsClear c) w( move w) turnLeft m)"
 
 
-def test_a_mistake_is_underlined_and_the_parser_says_what_it_is(visitor: Visitor, studio: Served) -> None:
+def test_error_is_underlined_with_the_message_of_the_parser(visitor: Visitor, studio: Served) -> None:
     page = visitor.open(link(INDENTED))
     put_cursor(page, 2, 6)
     page.keyboard.type("x")
@@ -38,7 +38,7 @@ def test_a_mistake_is_underlined_and_the_parser_says_what_it_is(visitor: Visitor
     expect(page.locator(".cm-lintRange-error")).to_have_count(0)
 
 
-def test_a_mistake_leaves_the_last_return_but_pale(page: Page) -> None:
+def test_error_keeps_the_last_return_and_greys_it_out(page: Page) -> None:
     before = page.get_by_test_id("score-new").inner_text()
     paste(page, "DEF run m( jump m)")
     expect(page.get_by_test_id("score")).to_contain_class("stale")
@@ -47,7 +47,7 @@ def test_a_mistake_leaves_the_last_return_but_pale(page: Page) -> None:
     expect(page.get_by_test_id("issue")).to_contain_text("Longer than 4,000 characters.")
 
 
-def test_both_forms_can_be_pasted_and_one_becomes_the_other(visitor: Visitor, studio: Served) -> None:
+def test_both_forms_can_be_pasted_and_formatted(visitor: Visitor, studio: Served) -> None:
     page = visitor.open(link("DEF run m( move m)", "maze"))
     for program in (INDENTED, TOKENS):
         paste(page, program)
@@ -60,7 +60,7 @@ def test_both_forms_can_be_pasted_and_one_becomes_the_other(visitor: Visitor, st
     until(lambda: text_of(page) == TOKENS, "the text as it was")
 
 
-def test_completion_offers_what_the_mask_allows_and_nothing_else(page: Page, studio: Served) -> None:
+def test_completion_offers_the_tokens_that_the_mask_allows(page: Page, studio: Served) -> None:
     for text in (
         "",
         "DEF ",
@@ -73,7 +73,7 @@ def test_completion_offers_what_the_mask_allows_and_nothing_else(page: Page, stu
         page.keyboard.press("Control+Space")
         allowed = studio.ask("/api/check", program=text, cursor=len(text))["complete"]
         typed = text[allowed["from"] :]
-        # Of what is allowed, the list shows what begins with the letters that are there.
+        # The list shows the allowed tokens that start with the typed letters.
         wanted = {option["label"] for option in allowed["options"] if option["label"].startswith(typed)}
         labels = page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
         expect_labels(labels, wanted)
@@ -92,7 +92,7 @@ def expect_labels(labels: Locator, wanted: set[str]) -> None:
     until(lambda: set(labels.all_text_contents()) == wanted, f"{wanted}, not {labels.all_text_contents()}")
 
 
-def test_a_new_line_is_indented_as_deep_as_its_block(page: Page) -> None:
+def test_new_line_is_indented_like_its_block(page: Page) -> None:
     paste(page, "DEF run m(")
     page.keyboard.press("Enter")
     page.keyboard.type("IF c( frontIsClear c) i(")
@@ -118,7 +118,7 @@ def test_the_bracket_at_the_cursor_and_its_partner_are_marked(visitor: Visitor) 
     expect(page.locator(".bracket-lonely")).to_have_text("m)")
 
 
-def test_undo_redo_and_back_to_the_original_in_colour(visitor: Visitor) -> None:
+def test_undo_redo_original_and_colours(visitor: Visitor) -> None:
     page = visitor.open(link(INDENTED))
     expect(page.get_by_test_id("revert")).to_be_disabled()
     paste(page, TOKENS)

@@ -1,4 +1,4 @@
-"""Tasks in environments: CartPole and MiniGrid, in their own words and with their own pictures."""
+"""Tasks in environments: CartPole and MiniGrid, with their languages and pictures."""
 
 import re
 from collections.abc import Iterator
@@ -82,12 +82,12 @@ def offered(page: Page) -> Locator:
     return page.locator(".cm-tooltip-autocomplete .cm-completionLabel")
 
 
-def wait_for_picture(page: Page, place: int, step: int) -> None:
-    canvas = page.get_by_test_id(f"rollout-{place}").locator("canvas")
+def wait_for_picture(page: Page, slot: int, step: int) -> None:
+    canvas = page.get_by_test_id(f"rollout-{slot}").locator("canvas")
     expect(canvas).to_have_attribute("data-picture", str(step))
 
 
-def test_the_page_opens_with_the_task_in_its_own_words(cart: Visitor) -> None:
+def test_page_opens_with_the_task_and_its_language(cart: Visitor) -> None:
     page = cart.open()
     expect(page.get_by_test_id("task")).to_have_value("cart-pole")
     expect(page.get_by_test_id("task-summary")).to_contain_text("2 actions and 2 perceptions")
@@ -112,7 +112,7 @@ def test_completion_offers_the_words_of_the_task(cart: Visitor) -> None:
         expect(offered(page)).to_have_text([word])
         page.wait_for_timeout(
             150
-        )  # a list that has just opened takes no Enter, which may be meant for a line
+        )  # a list that has just opened ignores Enter, which may be meant for a new line
         page.keyboard.press("Enter")
     expect(offered(page)).to_have_text(["willBeRight", "willLeanRight", "not"])
     page.keyboard.press("Escape")
@@ -121,7 +121,7 @@ def test_completion_offers_the_words_of_the_task(cart: Visitor) -> None:
     expect(offered(page)).to_have_text(["pushLeft", "pushRight", "IF", "IFELSE", "REPEAT", "WHILE"])
 
 
-def test_mistakes_are_marked_where_they_are(cart: Visitor) -> None:
+def test_errors_are_marked_at_their_position(cart: Visitor) -> None:
     page = cart.open()
     paste(page, "DEF run m( move m)")
     expect(page.get_by_test_id("issue")).to_contain_text("'move' is not a token of this language")
@@ -131,52 +131,52 @@ def test_mistakes_are_marked_where_they_are(cart: Visitor) -> None:
     expect(page.get_by_test_id("issue")).to_contain_text("None. 7 tokens.")
 
 
-def test_a_program_is_scored_on_as_many_episodes_as_wanted(cart: Visitor, cart_pole: Served) -> None:
+def test_program_is_scored_on_the_chosen_number_of_episodes(cart: Visitor, cart_pole: Served) -> None:
     page = cart.open(link(BALANCE, "cart-pole", 3))
     asked = {"program": BALANCE, "task": "cart-pole", "seed": 3}
     for episodes in (20, 100):
         choose(page, f"episodes-{episodes}")
-        told = cart_pole.ask("/api/evaluate", **asked, episodes=episodes)
-        expect(page.get_by_test_id("score-new")).to_have_text(f"{told['mean']:.1f}")
-        solved = sum(earned >= 500 for earned in told["returns"])
+        result = cart_pole.ask("/api/evaluate", **asked, episodes=episodes)
+        expect(page.get_by_test_id("score-new")).to_have_text(f"{result['mean']:.1f}")
+        solved = sum(earned >= 500 for earned in result["returns"])
         expect(page.get_by_test_id("solved")).to_have_text(f"mean of {episodes} episodes, {solved} solved")
     expect(page.get_by_test_id("strip-says")).to_contain_text("Each bar is an episode, from 0 to 500")
     page.get_by_test_id("worst").click()
-    expect(page.get_by_test_id("world-number")).to_have_value(str(told["worst"]))
+    expect(page.get_by_test_id("world-number")).to_have_value(str(result["worst"]))
 
 
 def test_steps_are_shown_with_their_picture_reasons_and_value(cart: Visitor, cart_pole: Served) -> None:
     page = cart.open(link(BALANCE, "cart-pole"))
-    told = cart_pole.ask("/api/rollout", program=BALANCE, task="cart-pole", index=0)
+    result = cart_pole.ask("/api/rollout", program=BALANCE, task="cart-pole", index=0)
     wait_for_picture(page, 0, 0)
     first = picture(page, "rollout-0")
     for step in range(1, 6):
         page.get_by_test_id("step-forward").click()
         wait_for_picture(page, 0, step)
-        statement = told["statements"][told["steps"]["statement"][step - 1]]
+        statement = result["statements"][result["steps"]["statement"][step - 1]]
         expect(page.get_by_test_id("why-action")).to_have_text(statement["text"])
         expect(page.get_by_test_id("running")).to_have_text(statement["text"])
         expect(page.get_by_test_id("why-return")).to_have_text(f"{step}.00 so far +1 by this step")
-        expect(page.get_by_test_id("why-state")).to_have_text(told["states"][step])
-        for place, name in enumerate(("willLeanRight", "willBeRight")):
-            holds = told["steps"]["perceived"][step - 1][place] == "1"
+        expect(page.get_by_test_id("why-state")).to_have_text(result["states"][step])
+        for sense, name in enumerate(("willLeanRight", "willBeRight")):
+            holds = result["steps"]["perceived"][step - 1][sense] == "1"
             expect(page.get_by_test_id(f"perception-{name}")).to_contain_text("true" if holds else "false")
-        looked = [held for at, _, held in told["steps"]["tests"] if at == step - 1]
+        looked = [held for at, _, held in result["steps"]["tests"] if at == step - 1]
         assert page.locator(".tests li b").all_text_contents() == [
             "true" if held else "false" for held in looked
         ]
-    late = min(told["shown"], 300)
+    late = min(result["shown"], 300)
     page.get_by_test_id("scrub").fill(str(late))
     wait_for_picture(page, 0, late)
     assert picture(page, "rollout-0") != first
 
 
-def test_few_pictures_are_fetched_and_only_where_one_looks(cart: Visitor) -> None:
+def test_only_few_pictures_are_fetched_around_the_shown_step(cart: Visitor) -> None:
     page = cart.open(link(BALANCE, "cart-pole"))
-    for place in range(4):
-        wait_for_picture(page, place, 0)
+    for slot in range(4):
+        wait_for_picture(page, slot, 0)
     asked = [url for url in cart.requests if url.endswith("/api/pictures")]
-    assert 4 <= len(asked) <= 8  # what is looked at, and what comes next
+    assert 4 <= len(asked) <= 8  # the chunk that is shown, and the next one
 
 
 def test_the_pictures_play(cart: Visitor) -> None:
@@ -186,7 +186,7 @@ def test_the_pictures_play(cart: Visitor) -> None:
     until(lambda: picture(page, "rollout-0") != first, "another picture")
 
 
-def test_a_search_finds_a_program_and_can_be_stopped(cart: Visitor, cart_pole: Served) -> None:
+def test_search_finds_a_program_and_can_be_stopped(cart: Visitor, cart_pole: Served) -> None:
     page = cart.open()
     page.get_by_test_id("mode-search").click()
     expect(page.get_by_test_id("method").locator("option")).to_have_count(2)
@@ -208,7 +208,7 @@ def test_a_search_finds_a_program_and_can_be_stopped(cart: Visitor, cart_pole: S
     assert in_a_line(copied(page)) == in_a_line(found)
 
 
-def test_a_search_comes_to_its_end(room: Visitor) -> None:
+def test_search_runs_to_its_end(room: Visitor) -> None:
     page = room.open()
     page.get_by_test_id("mode-search").click()
     page.get_by_test_id("method").select_option("hc")
@@ -219,7 +219,7 @@ def test_a_search_comes_to_its_end(room: Visitor) -> None:
     expect(page.get_by_test_id("search-state")).to_have_attribute("data-state", "ended", timeout=120_000)
 
 
-def test_another_language_brings_its_own_program_and_undo_brings_the_other_back(cart: Visitor) -> None:
+def test_task_with_another_language_loads_its_program_and_undo_restores_the_old_one(cart: Visitor) -> None:
     page = cart.open(link(LEFT, "cart-pole"))
     page.get_by_test_id("task").select_option("maze")
     expect(page.get_by_test_id("issue")).to_contain_text("None.")
@@ -235,7 +235,7 @@ def test_another_language_brings_its_own_program_and_undo_brings_the_other_back(
     expect(page.get_by_test_id("issue")).to_contain_text("None.")
 
 
-def test_a_study_is_held_in_an_environment(cart: Visitor) -> None:
+def test_study_in_an_environment(cart: Visitor) -> None:
     page = cart.open()
     page.get_by_test_id("mode-study").click()
     page.get_by_test_id("study-program").select_option("task:cart-pole")
@@ -259,27 +259,25 @@ def test_privileged_perceptions_are_named(room: Visitor) -> None:
     expect(page.locator(".cm-completionDetail", has_text="perception, privileged")).to_have_count(1)
 
 
-def test_a_variant_is_chosen_scored_and_remembered(room: Visitor, rooms: Served) -> None:
+def test_variant_is_chosen_scored_and_remembered(room: Visitor, rooms: Served) -> None:
     page = room.open(link(TO_GOAL, "rooms"))
     page.get_by_test_id("variant").select_option("small")
-    told = rooms.ask("/api/evaluate", program=TO_GOAL, task="rooms", size="small", episodes=20)
-    expect_return(page, "new", told["mean"])
-    assert told["mean"] > 0.5
+    result = rooms.ask("/api/evaluate", program=TO_GOAL, task="rooms", size="small", episodes=20)
+    expect_return(page, "new", result["mean"])
+    assert result["mean"] > 0.5
     wait_for_picture(page, 0, 0)
     until(lambda: kept(page).get("size") == "small", "the memory of it")
     page.reload()
     expect(page.get_by_test_id("variant")).to_have_value("small")
-    expect_return(page, "new", told["mean"])
+    expect_return(page, "new", result["mean"])
 
 
-def test_an_observation_that_is_an_image_is_told_by_its_shape(room: Visitor) -> None:
+def test_image_observation_is_shown_as_its_shape(room: Visitor) -> None:
     page = room.open()
     expect(page.get_by_test_id("why-state")).to_contain_text("image 7×7×3 numbers")
 
 
-def test_of_many_perceptions_those_are_shown_that_the_program_asks_about(
-    browser: Browser, tmp_path: Path
-) -> None:
+def test_of_many_perceptions_only_those_of_the_program_are_shown(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "many.py"
     more = ", ".join(f'"p{number}": light_is_on' for number in range(20))
     source = (ROOT / "tests" / "gym" / "corridor.py").read_text()
@@ -292,7 +290,7 @@ def test_of_many_perceptions_those_are_shown_that_the_program_asks_about(
         visitor.leave()
 
 
-def test_an_environment_without_pictures_shows_what_it_perceives(browser: Browser, tmp_path: Path) -> None:
+def test_environment_without_pictures_shows_its_observation(browser: Browser, tmp_path: Path) -> None:
     source = (ROOT / "tests" / "gym" / "corridor.py").read_text()
     file = tmp_path / "dark.py"
     file.write_text(source.replace("return picture", "return None"))
@@ -303,12 +301,12 @@ def test_an_environment_without_pictures_shows_what_it_perceives(browser: Browse
         expect(page.get_by_test_id("state-0")).to_contain_text("No picture.")
         expect(page.get_by_test_id("state-0")).to_contain_text("expected a picture from the environment")
         page.get_by_test_id("step-forward").click()
-        told = served.ask("/api/rollout", program=text_of(page), task="corridor", index=0)
-        expect(page.get_by_test_id("state-0").locator(".code")).to_have_text(told["states"][1])
+        result = served.ask("/api/rollout", program=text_of(page), task="corridor", index=0)
+        expect(page.get_by_test_id("state-0").locator(".code")).to_have_text(result["states"][1])
         visitor.leave()
 
 
-def test_a_film_and_a_link_of_an_episode(cart: Visitor) -> None:
+def test_film_and_a_link_of_an_episode(cart: Visitor) -> None:
     page = cart.open(link(LEFT, "cart-pole", 7))
     page.get_by_test_id("share").click()
     with page.expect_download() as download:
@@ -322,8 +320,8 @@ def test_a_film_and_a_link_of_an_episode(cart: Visitor) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("device", ["desk", "phone"])
-def test_it_looks_right(cart: Visitor, room: Visitor, theme: str, device: str) -> None:
-    """Leave pictures in out/browser/, and check that nothing sticks out of the page."""
+def test_pictures_and_layout(cart: Visitor, room: Visitor, theme: str, device: str) -> None:
+    """Save screenshots in out/browser/, and check that nothing overflows the page."""
     OUT.mkdir(parents=True, exist_ok=True)
     wide: dict[str, Any] = {} if device == "desk" else {"viewport": PHONE}
     for visitor, name, program in ((cart, "cart-pole", BALANCE), (room, "rooms", TO_GOAL)):

@@ -14,7 +14,7 @@ RINGED = """() => {
 
 
 def tab_to(page: Page, wanted: str, most: int = 60) -> None:
-    """Press Tab until something has the focus; whatever has it on the way must show that it does."""
+    """Press Tab until an element has the focus; each element on the way must show its focus ring."""
     for _ in range(most):
         page.keyboard.press("Tab")
         name = page.evaluate(FOCUSED)
@@ -24,7 +24,7 @@ def tab_to(page: Page, wanted: str, most: int = 60) -> None:
     raise AssertionError(f"{wanted!r} is not reached by Tab")
 
 
-def test_tab_leads_to_the_editor_and_on_to_the_transport(page: Page) -> None:
+def test_tab_moves_to_the_editor_and_then_to_playback(page: Page) -> None:
     tab_to(page, "editor")
     page.keyboard.press("Control+End")
     page.keyboard.type(" ")
@@ -51,4 +51,4 @@ def test_modes_are_changed_and_dialogs_closed_with_keys(page: Page) -> None:
     expect(page.get_by_test_id("share")).to_be_focused()
     page.get_by_text("Skip to the worlds").focus()
     page.keyboard.press("Enter")
-    tab_to(page, "count-4", most=2)  # the task is the study's, and can't be chosen
+    tab_to(page, "count-4", most=2)  # the study fixes the task, so it is skipped

@@ -1,4 +1,4 @@
-"""How it looks: on a desk and on a phone, light and dark, to eyes and to screen readers.
+"""Appearance and accessibility: desktop and phone, light and dark, screen readers.
 
 The pictures of every mode stay in out/browser, for people to judge.
 """
@@ -30,7 +30,7 @@ ON_A_PHONE: dict[str, Any] = {
     "device_scale_factor": 2,
 }
 TARGET = 40
-"""pixels that a finger needs"""
+"""minimum size of a control for fingers, in pixels"""
 
 CONTROLS = "button, select, input, textarea, summary, a[href], [role=slider], [tabindex='0']"
 TOO_SMALL = """([controls, least]) => [...document.querySelectorAll(controls)].flatMap((element) => {
@@ -42,7 +42,7 @@ TOO_SMALL = """([controls, least]) => [...document.querySelectorAll(controls)].f
   return width < least - 0.5 || height < least - 0.5 ? [`${name}: ${width} × ${height}`] : [];
 })"""
 
-# Contrast as WCAG 2 defines it, of every text that is seen, on what lies behind it.
+# Contrast, as defined by WCAG 2, of every visible text with its background.
 FAINT_TEXTS = r"""() => {
   const context = new OffscreenCanvas(1, 1).getContext('2d', { willReadFrequently: true });
   const rgba = (colour) => {
@@ -120,7 +120,7 @@ def enter_mode(page: Page, mode: str) -> None:
 
 
 def test_pictures_of_every_mode(page: Page) -> None:
-    """For people to look at; here it counts only that none is empty."""
+    """Save screenshots for people; the test checks only that none is empty."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     looks = (
         ("desktop", DESKTOP, "light"),
@@ -145,7 +145,7 @@ def test_pictures_of_every_mode(page: Page) -> None:
             page.set_viewport_size(size)
             page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
             expect(page.locator("html")).to_have_attribute("data-theme", theme)
-            page.evaluate(TWO_FRAMES)  # until everything has its new size
+            page.evaluate(TWO_FRAMES)  # wait until the layout has its new size
             shot = page.screenshot(
                 path=PICTURES / f"{mode}-{device}-{theme}.png",
                 full_page=device == "phone",
@@ -155,7 +155,7 @@ def test_pictures_of_every_mode(page: Page) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out_from_what_is_behind_it(visitor: Visitor, scheme: str) -> None:
+def test_every_text_has_enough_contrast(visitor: Visitor, scheme: str) -> None:
     page = visitor.open(color_scheme=scheme)
     expect(page.locator("html")).to_have_attribute("data-theme", scheme)
     page.get_by_test_id("scrub").fill("9")
@@ -171,7 +171,7 @@ def test_every_text_stands_out_from_what_is_behind_it(visitor: Visitor, scheme: 
     assert page.evaluate(FAINT_TEXTS)[1] == []
 
 
-def test_the_colours_are_the_systems_until_they_are_chosen(visitor: Visitor) -> None:
+def test_colours_follow_the_system_until_chosen(visitor: Visitor) -> None:
     page = visitor.open(color_scheme="dark")
     root = page.locator("html")
     expect(root).to_have_attribute("data-theme", "dark")
@@ -188,7 +188,7 @@ def test_the_colours_are_the_systems_until_they_are_chosen(visitor: Visitor) -> 
 
 
 def names_of(page: Page) -> list[tuple[str, str]]:
-    """The role and the name of everything that is used or looked at, as a screen reader is told."""
+    """Roles and names of all elements, as a screen reader gets them."""
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     session.detach()
@@ -212,7 +212,7 @@ def test_every_control_has_a_name(page: Page) -> None:
     assert [role for role, name in named if not name] == []
 
 
-def test_on_a_phone_all_is_large_enough_for_a_finger_and_nothing_wider_than_the_screen(
+def test_phone_has_large_controls_and_no_horizontal_overflow(
     visitor: Visitor,
 ) -> None:
     page = visitor.open(**ON_A_PHONE)
@@ -226,7 +226,7 @@ def test_on_a_phone_all_is_large_enough_for_a_finger_and_nothing_wider_than_the_
     assert page.evaluate(TOO_SMALL, [CONTROLS, TARGET]) == []
 
 
-def test_on_a_phone_one_steps_and_draws_with_a_finger(visitor: Visitor) -> None:
+def test_phone_steps_and_draws_by_touch(visitor: Visitor) -> None:
     page = visitor.open(**ON_A_PHONE)
     page.get_by_test_id("step-forward").tap()
     expect(page.get_by_test_id("rollout-0")).to_have_attribute("data-step", "1")
@@ -239,10 +239,12 @@ def test_on_a_phone_one_steps_and_draws_with_a_finger(visitor: Visitor) -> None:
     until(lambda: board.evaluate("canvas => canvas.toDataURL()") != before, "a wall")
 
 
-def test_what_the_policy_forbids_and_other_hosts_would_be_noticed(visitor: Visitor) -> None:
+def test_visitor_records_policy_violations_and_foreign_requests(visitor: Visitor) -> None:
     page = visitor.open()
     page.evaluate("document.body.append(Object.assign(new Image(), {src: 'http://127.0.0.2/'}))")
-    until(lambda: any("Content Security Policy" in said for said in visitor.complaints), "a complaint")
+    until(
+        lambda: any("Content Security Policy" in complaint for complaint in visitor.complaints), "a complaint"
+    )
     with pytest.raises(AssertionError, match="Content Security Policy"):
         visitor.leave()
     visitor.complaints.clear()

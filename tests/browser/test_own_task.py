@@ -1,4 +1,4 @@
-"""A task of one's own, and what becomes of what was done with it where it is not known."""
+"""A user task, and stored state of a task that a studio does not have."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tests.karel.tasks.corridor import SOLUTION, corridor_in, edit
 PROGRAM = "DEF run m( turnLeft turnLeft m)"
 
 
-def test_a_task_of_ones_own_is_chosen_edited_and_searched_for(browser: Browser, tmp_path: Path) -> None:
+def test_user_task_is_chosen_edited_and_searched(browser: Browser, tmp_path: Path) -> None:
     corridor = corridor_in(tmp_path)
     with command("--task", f"{corridor}:CORRIDOR") as served:
         visitor = Visitor(browser, served.address)
@@ -50,15 +50,15 @@ def test_a_task_of_ones_own_is_chosen_edited_and_searched_for(browser: Browser, 
         visitor.leave()
 
 
-def test_a_link_to_somebody_elses_task_brings_its_program(visitor: Visitor, studio: Served) -> None:
+def test_link_with_an_unknown_task_loads_its_program(visitor: Visitor, studio: Served) -> None:
     page = visitor.open(link(PROGRAM, "corridor", 4711))
     assert text_of(page) == PROGRAM
     expect(page.get_by_test_id("task")).to_have_value(studio.ask("/api/about")["start"]["task"])
     expect(page.get_by_test_id("seed")).to_have_value("4711")
-    expect(page.get_by_test_id("notice")).to_have_text("There is no task corridor in this studio.")
+    expect(page.get_by_test_id("notice")).to_have_text("This studio has no task corridor.")
 
 
-def test_a_task_that_is_gone_at_the_next_visit_is_not_missed(visitor: Visitor) -> None:
+def test_stored_state_of_a_missing_task_is_ignored(visitor: Visitor) -> None:
     page = visitor.open(link(PROGRAM, "maze"))
     until(lambda: kept(page).get("task") == "maze", "the memory of it")
     page.add_init_script("""
@@ -75,6 +75,6 @@ def test_a_task_that_is_gone_at_the_next_visit_is_not_missed(visitor: Visitor) -
     expect(page.get_by_test_id("task")).to_have_value("top-off")
     page.get_by_test_id("mode-study").click()
     expect(page.get_by_test_id("study-begin")).to_be_visible()
-    assert "corridor" in page.evaluate("localStorage['studio.study']")  # it waits
+    assert "corridor" in page.evaluate("localStorage['studio.study']")  # the study stays stored
     page.get_by_test_id("study-begin").click()
     until(lambda: "corridor" not in page.evaluate("localStorage['studio.study']"), "another study")

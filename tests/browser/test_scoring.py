@@ -1,4 +1,4 @@
-"""Returns on many worlds, at once after an edit."""
+"""Returns on many worlds after each edit."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_new_orig_and_best_follow_the_edits(visitor: Visitor, studio: Served) ->
     expect(page.get_by_test_id("restore-best")).to_have_count(0)
 
 
-def test_each_edit_says_how_long_its_return_took(page: Page) -> None:
+def test_latency_of_each_edit_is_recorded(page: Page) -> None:
     score = page.get_by_test_id("score")
     for text in (WALK, NOTHING):
         score.evaluate("panel => delete panel.dataset.latencyMs")
@@ -54,7 +54,7 @@ def test_the_worst_world_is_the_one_with_the_lowest_return(visitor: Visitor, stu
     program = next(task["program"] for task in studio.ask("/api/about")["tasks"] if task["name"] == "top-off")
     returns = studio.ask("/api/evaluate", program=program, task="top-off")["returns"]
     worst = returns.index(min(returns))
-    assert worst > 3  # not among those that are watched from the beginning
+    assert worst > 3  # not among the worlds that are watched at first
     page = visitor.open(link(program, "top-off"))
     page.get_by_test_id("worst").click()
     expect(page.get_by_test_id("world-number")).to_have_value(str(worst))
@@ -73,14 +73,14 @@ def test_every_bar_is_a_world_from_the_worst_to_the_best(visitor: Visitor, studi
     expect(strip.locator(".bar")).to_have_count(100)
     box = strip.bounding_box()
     assert box is not None
-    for place in (99, 40):
-        page.mouse.move(box["x"] + (place + 0.5) / 100 * box["width"], box["y"] + 20)
-        expect(page.get_by_test_id("strip-says")).to_contain_text(f"{returns[order[place]]:.2f}")
+    for rank in (99, 40):
+        page.mouse.move(box["x"] + (rank + 0.5) / 100 * box["width"], box["y"] + 20)
+        expect(page.get_by_test_id("strip-says")).to_contain_text(f"{returns[order[rank]]:.2f}")
     page.mouse.down()
     page.mouse.up()
     expect(page.get_by_test_id("world-number")).to_have_value(str(order[40]))
     page.mouse.move(5, 5)
-    strip.focus()  # and now with keys
+    strip.focus()  # the same with keys
     for key in ("End", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
     expect(strip).to_have_attribute("aria-valuenow", "98")
@@ -99,7 +99,7 @@ def test_all_three_are_measured_on_the_same_worlds(visitor: Visitor, studio: Ser
     expect_return(page, "best", studio.mean(example("top-off"), "top-off", 12345))
 
 
-def test_the_programs_that_solve_the_six_tasks_are_seen_to(page: Page) -> None:
+def test_example_programs_of_the_six_tasks_are_shown_as_solved(page: Page) -> None:
     for task in PAPER_TASKS:
         page.get_by_test_id("task").select_option(task)
         paste(page, NOTHING)

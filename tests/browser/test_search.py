@@ -1,4 +1,4 @@
-"""A search that is watched: it can be stopped, and its program taken."""
+"""Live searches: watch, stop, and load the program."""
 
 import re
 
@@ -27,7 +27,7 @@ def points(page: Page) -> int:
     return int(page.get_by_test_id("curve").get_attribute("data-points") or 0)
 
 
-def test_a_search_is_watched_and_stopped(page: Page, studio: Served) -> None:
+def test_search_is_shown_and_stopped(page: Page, studio: Served) -> None:
     search(page, "one-stroke", "hc", 1_000_000)
     state = page.get_by_test_id("search-state")
     expect(state).to_have_attribute("data-state", "running")
@@ -42,7 +42,7 @@ def test_a_search_is_watched_and_stopped(page: Page, studio: Served) -> None:
     expect(page.get_by_test_id("search-start")).to_be_visible()
 
 
-def test_a_search_for_a_program_that_holds_at_other_sizes(page: Page, studio: Served) -> None:  # noqa: ARG001
+def test_search_for_a_program_at_several_sizes(page: Page, studio: Served) -> None:  # noqa: ARG001
     page.get_by_test_id("mode-search").click()
     page.get_by_test_id("search-also").fill("9x9, 14×10")
     search(page, "stair-climber", "ladder", 10_000)
@@ -55,15 +55,15 @@ def test_a_search_for_a_program_that_holds_at_other_sizes(page: Page, studio: Se
     expect(state).to_have_attribute("data-state", "failed")
 
 
-def test_a_search_ends_when_its_page_is_closed(page: Page, studio: Served) -> None:
+def test_search_ends_when_its_page_is_closed(page: Page, studio: Served) -> None:
     search(page, "one-stroke", "hc", 1_000_000)
     (process,) = until(studio.searches, "a search")
     page.close()
     until(lambda: not is_search(process), "the search's process to end")
 
 
-def test_a_search_that_has_ended_gives_its_program_to_the_editor(page: Page, studio: Served) -> None:
-    search(page, "stair-climber", "random-64", 3)  # the least is taken
+def test_program_of_a_finished_search_is_loaded_into_the_editor(page: Page, studio: Served) -> None:
+    search(page, "stair-climber", "random-64", 3)  # the minimum is used instead
     expect(page.get_by_test_id("search-budget")).to_have_value("64")
     state = page.get_by_test_id("search-state")
     expect(state).to_have_attribute("data-state", "ended")

@@ -29,7 +29,7 @@ def shared_link(page: Page) -> str:
     return page.get_by_test_id("share-link").input_value()
 
 
-def test_a_link_brings_program_task_seed_and_size_to_somebody_else(visitor: Visitor) -> None:
+def test_link_opens_program_task_seed_and_size_for_another_visitor(visitor: Visitor) -> None:
     page = visitor.open(link(PROGRAM, "maze", 4711, size=[10, 12]))
     address = shared_link(page)
     assert address.startswith(visitor.address)
@@ -42,10 +42,10 @@ def test_a_link_brings_program_task_seed_and_size_to_somebody_else(visitor: Visi
     expect(other.get_by_test_id("seed")).to_have_value("4711")
     expect(other.get_by_test_id("height")).to_have_value("10")
     expect(other.get_by_test_id("width")).to_have_value("12")
-    assert other.url == visitor.address  # plain again
+    assert other.url == visitor.address  # without the fragment
 
 
-def test_a_link_brings_a_drawn_world(visitor: Visitor) -> None:
+def test_link_opens_a_drawn_world(visitor: Visitor) -> None:
     page = visitor.open(link(PROGRAM, "maze", 7, world=WORLD))
     choose(page, "tool-more")
     page.get_by_test_id("board").focus()
@@ -60,7 +60,7 @@ def test_a_link_brings_a_drawn_world(visitor: Visitor) -> None:
     expect(other.locator("figcaption", has_text="It runs here.")).to_contain_text("2 steps")
 
 
-def test_a_link_that_is_broken_opens_the_page_all_the_same(visitor: Visitor, studio: Served) -> None:
+def test_broken_link_still_opens_the_page(visitor: Visitor, studio: Served) -> None:
     begin = studio.ask("/api/about")["start"]["task"]
     for hash_ in ("#s=e30", link("", "no-such-task", -1, size="x", world={"rows": 3})):
         page = visitor.open(hash_)
@@ -68,7 +68,7 @@ def test_a_link_that_is_broken_opens_the_page_all_the_same(visitor: Visitor, stu
         page.context.close()
 
 
-def test_a_file_is_saved_and_opened(visitor: Visitor, tmp_path: Path) -> None:
+def test_file_is_saved_and_opened(visitor: Visitor, tmp_path: Path) -> None:
     page = visitor.open(link(PROGRAM, "top-off", 99))
     page.get_by_test_id("share").click()
     with page.expect_download() as download:
@@ -86,13 +86,13 @@ def test_a_file_is_saved_and_opened(visitor: Visitor, tmp_path: Path) -> None:
     expect(other.get_by_test_id("share-dialog")).to_have_count(0)
     expect(other.get_by_test_id("task")).to_have_value("top-off")
     expect(other.get_by_test_id("seed")).to_have_value("99")
-    (tmp_path / "mine.karel").write_text("DEF run m( move m)")  # a plain program is a file, too
+    (tmp_path / "mine.karel").write_text("DEF run m( move m)")  # a file may be only a program
     other.get_by_test_id("share").click()
     other.get_by_test_id("file-input").set_input_files(tmp_path / "mine.karel")
     until(lambda: text_of(other) == "DEF run m( move m)", "the plain program")
 
 
-def test_the_selected_world_becomes_a_gif(visitor: Visitor) -> None:
+def test_gif_of_the_selected_world(visitor: Visitor) -> None:
     page = visitor.open(link("DEF run m( move move turnLeft m)", "maze"))
     page.get_by_test_id("share").click()
     with page.expect_download() as download:
@@ -104,7 +104,7 @@ def test_the_selected_world_becomes_a_gif(visitor: Visitor) -> None:
         assert getattr(film, "n_frames", 1) >= 4
 
 
-def test_the_next_visit_goes_on_where_this_one_ended(page: Page) -> None:
+def test_next_visit_restores_the_last_state(page: Page) -> None:
     paste(page, PROGRAM)
     page.get_by_test_id("task").select_option("top-off")
     page.get_by_test_id("mode-draw").click()

@@ -1,4 +1,4 @@
-"""The map of programs: pointed at, clicked, and walked through."""
+"""The map of programs: pointing, clicking, walks."""
 
 from tests.browser.harness import (
     Page,
@@ -21,7 +21,7 @@ PICK = "DEF run m( REPEAT R=5 r( pickMarker turnLeft r) m)"
 
 
 def show_map(page: Page) -> dict[str, float]:
-    """Open the map, and wait until it is drawn; where it is."""
+    """Open the map, wait until it is drawn, and return its box."""
     page.get_by_test_id("mode-space").click()
     page.get_by_test_id("space-map").wait_for()
     box = page.get_by_test_id("space-map").bounding_box()
@@ -30,13 +30,13 @@ def show_map(page: Page) -> dict[str, float]:
 
 
 def read_at(page: Page, x: float, y: float) -> str:
-    """Point at a place, which must be near a program."""
+    """Point at a position on the map, which must be near a program."""
     page.mouse.move(x, y)
     page.get_by_test_id("space-program").wait_for()
     return page.get_by_test_id("space-program").inner_text().strip()
 
 
-def test_pointing_reads_the_program_that_lies_there(page: Page, studio: Served) -> None:
+def test_pointing_shows_the_program_at_the_pointer(page: Page, studio: Served) -> None:
     box = show_map(page)
     places = {program: (x, y) for x, y, program in studio.ask("/api/space/map")["points"]}
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -48,18 +48,18 @@ def test_pointing_reads_the_program_that_lies_there(page: Page, studio: Served) 
     expect(page.get_by_test_id("space-program")).to_have_count(0)
 
 
-def test_a_click_loads_it(page: Page, studio: Served) -> None:
+def test_click_loads_the_program(page: Page, studio: Served) -> None:
     box = show_map(page)
-    place = (box["x"] + 0.45 * box["width"], box["y"] + 0.5 * box["height"])
-    read = read_at(page, *place)
-    page.mouse.click(*place)
+    point = (box["x"] + 0.45 * box["width"], box["y"] + 0.5 * box["height"])
+    read = read_at(page, *point)
+    page.mouse.click(*point)
     until(lambda: in_a_line(text_of(page)) == in_a_line(read), "the program in the editor")
     wait_for_run(page)
     indented = studio.ask("/api/check", program=read)["indented"].strip()
     assert text_of(page) == indented
 
 
-def test_a_walk_from_a_to_b_is_decoded_and_taken(visitor: Visitor, studio: Served) -> None:
+def test_walk_from_a_to_b_is_decoded_and_taken(visitor: Visitor, studio: Served) -> None:
     page = visitor.open(link(WALK))
     show_map(page)
     walk = page.get_by_test_id("walk")
@@ -73,13 +73,13 @@ def test_a_walk_from_a_to_b_is_decoded_and_taken(visitor: Visitor, studio: Serve
     decoded = studio.ask("/api/space/between", **{"from": WALK, "to": PICK, "steps": 21})["programs"]
     assert len(set(decoded)) > 2
     pictures = set()
-    for place in (0, 11, 22):
-        walk.fill(str(place))
-        expect(page.get_by_role("heading", name=f"{round(100 * place / 22)} % from A to B")).to_be_visible()
+    for index in (0, 11, 22):
+        walk.fill(str(index))
+        expect(page.get_by_role("heading", name=f"{round(100 * index / 22)} % from A to B")).to_be_visible()
         seen = page.get_by_test_id("space-program").inner_text()
-        assert in_a_line(seen) == in_a_line(decoded[place])
+        assert in_a_line(seen) == in_a_line(decoded[index])
         pictures.add(picture(page, "space-map"))
-    assert len(pictures) == 2  # at its ends, A and B lie over the place
+    assert len(pictures) == 2  # at the ends of the walk, A and B cover the marker
     page.get_by_test_id("space-take").click()
     until(lambda: in_a_line(text_of(page)) == in_a_line(decoded[22]), "the end of the walk in the editor")
 
@@ -93,7 +93,7 @@ def test_the_ends_of_a_walk_can_be_clicked_on_the_map(page: Page) -> None:
     expect(page.get_by_test_id("walk")).to_be_enabled()
 
 
-def test_the_programs_are_also_a_list(page: Page, studio: Served) -> None:
+def test_programs_are_listed(page: Page, studio: Served) -> None:
     show_map(page)
     page.get_by_test_id("space-filter").fill("while pickmarker")
     programs = [program for _, _, program in studio.ask("/api/space/map")["points"]]
@@ -105,13 +105,13 @@ def test_the_programs_are_also_a_list(page: Page, studio: Served) -> None:
     until(lambda: in_a_line(text_of(page)) == found[3], "the fourth in the editor")
 
 
-def test_the_map_is_drawn_anew_in_another_size_and_other_colours(visitor: Visitor) -> None:
+def test_map_is_redrawn_for_another_size_and_other_colours(visitor: Visitor) -> None:
     size = ViewportSize(width=900, height=700)
     small = visitor.open(link(WALK), viewport=size, color_scheme="light")
     dark = visitor.open(link(WALK), viewport=size, color_scheme="dark")
     page = visitor.open(link(WALK), color_scheme="light")
     for one in (small, dark, page):
-        with one.expect_response("**/api/space/place"):  # the last thing that is drawn on it
+        with one.expect_response("**/api/space/place"):  # this answer is drawn last
             show_map(one)
     page.set_viewport_size(size)
     until(lambda: picture(page, "space-map") == picture(small, "space-map"), "the map of a small page")

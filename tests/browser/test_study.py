@@ -1,4 +1,4 @@
-"""The paper's experiment: a budget of edits, what it means, and what is kept."""
+"""The paper's experiment: the budget of edits, the history, and the result."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.browser.harness import (
 )
 
 TASK = "four-corner"
-# The program of the study turns around many times, and puts one marker.
+# The first program of the study turns many times, and puts one marker.
 CLOSING = "  turnRight\n  turnRight\nm)"
 
 
@@ -41,7 +41,7 @@ def begin(page: Page, budget: int = 3) -> None:
 
 
 def edited(program: str, edits: int) -> str:
-    """The program with so many statements more at its end."""
+    """Append a number of statements to the program."""
     assert program.endswith(CLOSING)
     return program.removesuffix("m)") + "  putMarker\n" * edits + "m)"
 
@@ -59,7 +59,7 @@ def study(visitor: Visitor) -> Page:
     return page
 
 
-def test_it_begins_with_the_papers_program_and_locks_the_worlds(study: Page, studio: Served) -> None:
+def test_study_starts_with_the_program_of_the_paper_and_locks_the_worlds(study: Page, studio: Served) -> None:
     assert copied(study).strip() == start_of(studio)
     expect(study.get_by_test_id("budget-state")).to_contain_text("0 of 3 statements edited, 3 left.")
     for name in ("task", "height", "width", "seed", "new-worlds"):
@@ -73,7 +73,7 @@ def test_more_edits_than_the_budget_do_not_count(study: Page, studio: Served) ->
     expect_used(study, 3, over=False)
     expect(study.get_by_test_id("budget-state")).to_contain_text("3 of 3 statements edited, 0 left.")
     expect(study.get_by_test_id("score-new")).not_to_contain_class("struck")
-    paste(study, example(TASK))  # perfect, but another program altogether
+    paste(study, example(TASK))  # a perfect program, but too many edits away
     expect_return(study, "new", 1.0)
     used = studio.ask("/api/evaluate", program=example(TASK), task=TASK, original=start_of(studio))[
         "distance"
@@ -81,14 +81,14 @@ def test_more_edits_than_the_budget_do_not_count(study: Page, studio: Served) ->
     expect_used(study, used, over=True)
     expect(study.get_by_test_id("budget-state")).to_contain_text(
         f"{used} statements edited, {used - 3} too many. This program's return does not count. Undo an edit, "
-        "or restore one from the history."
+        "or restore a program from the history."
     )
     expect(study.get_by_test_id("score-new")).to_contain_class("struck")
     expect(study.locator(".history-item").first).to_contain_text("over")
     assert value_of(study.get_by_test_id("score-best")) == pytest.approx(start)
 
 
-def test_with_a_budget_of_five_it_is_not(page: Page, studio: Served) -> None:
+def test_four_edits_are_within_a_budget_of_five(page: Page, studio: Served) -> None:
     begin(page, 5)
     paste(page, edited(start_of(studio), 5))
     expect_used(page, 5, over=False)
@@ -96,7 +96,7 @@ def test_with_a_budget_of_five_it_is_not(page: Page, studio: Served) -> None:
     expect_used(page, 6, over=True)
 
 
-def test_the_fourth_edit_is_one_too_many_and_the_history_brings_the_first_back(
+def test_fourth_edit_exceeds_the_budget_and_the_history_restores_the_first(
     study: Page, studio: Served
 ) -> None:
     paste(study, edited(start_of(studio), 1))
@@ -113,7 +113,7 @@ def test_the_fourth_edit_is_one_too_many_and_the_history_brings_the_first_back(
     assert copied(study) == edited(start_of(studio), 1)
 
 
-def test_the_result_is_told_and_exported(study: Page, studio: Served, tmp_path: Path) -> None:
+def test_result_is_shown_and_exported(study: Page, studio: Served, tmp_path: Path) -> None:
     start = start_of(studio)
     improved = start.replace("  move\n", "  WHILE c( frontIsClear c) w(\n    move\n  w)\n")
     means = {text: studio.mean(text, TASK) for text in (start, improved, example(TASK))}
@@ -131,18 +131,18 @@ def test_the_result_is_told_and_exported(study: Page, studio: Served, tmp_path: 
         study.get_by_test_id("study-export").click()
     assert download.value.suggested_filename == "study-four-corner-3.json"
     download.value.save_as(tmp_path / "study.json")
-    told = json.loads((tmp_path / "study.json").read_text())
-    assert (told["kind"], told["task"], told["budget"], told["seed"]) == ("leaps-study", TASK, 3, 0)
-    assert told["start"].strip() == start
-    assert told["reported"] == {"0": 0.25, "3": 0.75, "5": 0.92}
-    assert [edit["counted"] for edit in told["edits"]] == [True, True, False]
-    assert [edit["program"].strip() for edit in told["edits"]] == [start, improved, example(TASK)]
-    assert [edit["return"] for edit in told["edits"]] == pytest.approx(list(means.values()))
-    assert told["best"]["program"].strip() == best
-    assert told["best"]["return"] == pytest.approx(means[best])
+    result = json.loads((tmp_path / "study.json").read_text())
+    assert (result["kind"], result["task"], result["budget"], result["seed"]) == ("leaps-study", TASK, 3, 0)
+    assert result["start"].strip() == start
+    assert result["reported"] == {"0": 0.25, "3": 0.75, "5": 0.92}
+    assert [edit["counted"] for edit in result["edits"]] == [True, True, False]
+    assert [edit["program"].strip() for edit in result["edits"]] == [start, improved, example(TASK)]
+    assert [edit["return"] for edit in result["edits"]] == pytest.approx(list(means.values()))
+    assert result["best"]["program"].strip() == best
+    assert result["best"]["return"] == pytest.approx(means[best])
 
 
-def test_a_study_goes_on_after_a_reload(study: Page, studio: Served) -> None:
+def test_study_resumes_after_a_reload(study: Page, studio: Served) -> None:
     paste(study, edited(start_of(studio), 2))
     expect(study.locator(".history-item")).to_have_count(2)
     until(

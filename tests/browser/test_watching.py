@@ -1,4 +1,4 @@
-"""Rollouts, step by step: what runs is marked, and why it runs is told."""
+"""Rollouts, step by step: the running statement is marked, with the reasons for it."""
 
 import pytest
 
@@ -32,7 +32,7 @@ PROGRAM = """DEF run m(
   move
 m)"""
 CORRIDOR = {"rows": ["#####", "#...#", "#####"], "karel": [1, 1, 1]}
-# What is to be seen after each step: the marked line, the tests and their values, what was perceived before.
+# Expected after each step: the marked line, the tests and their values, the perceptions before it.
 STEPS = [
     ("move", 2, {1: "true"}, {"frontIsClear": True, "noMarkersPresent": True}),
     ("move", 2, {1: "true"}, {"frontIsClear": True, "leftIsClear": False}),
@@ -43,14 +43,14 @@ STEPS = [
 
 @pytest.fixture
 def corridor(visitor: Visitor) -> Page:
-    """A run of four steps that is known by heart."""
+    """A run of four steps with known results."""
     page = visitor.open(link(PROGRAM, world=CORRIDOR))
     expect(page.get_by_test_id("position")).to_have_text("0 / 4")
     return page
 
 
 def expect_step(page: Page, step: int) -> None:
-    """All that the page says about a step of the corridor."""
+    """Check everything that the page shows about a step of the corridor."""
     expect(page.get_by_test_id("position")).to_have_attribute("data-position", str(step))
     expect(page.get_by_test_id("rollout-0")).to_have_attribute("data-step", str(step))
     running = page.get_by_test_id("running")
@@ -63,13 +63,13 @@ def expect_step(page: Page, step: int) -> None:
     expect(page.locator(".cm-line").nth(line)).to_contain_class("running-line")
     expect(page.get_by_test_id("why-action")).to_have_text(action)
     numbers = page.locator(".cm-lineNumbers .cm-gutterElement:visible")
-    expect(numbers).to_have_text([verdicts.get(place, str(place + 1)) for place in range(12)])
+    expect(numbers).to_have_text([verdicts.get(line, str(line + 1)) for line in range(12)])
     for name, holds in perceived.items():
         chip = page.get_by_test_id(f"perception-{name}")
         expect(chip).to_have_text(f"{name} {'true' if holds else 'false'}")
 
 
-def test_each_step_marks_its_statement_and_tells_why(corridor: Page) -> None:
+def test_each_step_marks_its_statement_and_shows_the_reasons(corridor: Page) -> None:
     expect_step(corridor, 0)
     pictures = [picture(corridor, "rollout-0")]
     for step in range(1, 5):
@@ -77,7 +77,7 @@ def test_each_step_marks_its_statement_and_tells_why(corridor: Page) -> None:
         expect_step(corridor, step)
         pictures.append(picture(corridor, "rollout-0"))
     assert len(set(pictures)) == 5
-    expect(corridor.get_by_test_id("why-ending")).to_have_text("The program came to its end.")
+    expect(corridor.get_by_test_id("why-ending")).to_have_text("The program ended.")
     expect(corridor.get_by_test_id("why")).to_contain_text("A wall was ahead, so Karel turned around.")
     for step in (3, 2, 1, 0):
         corridor.get_by_test_id("step-back").click()
@@ -85,7 +85,7 @@ def test_each_step_marks_its_statement_and_tells_why(corridor: Page) -> None:
         assert picture(corridor, "rollout-0") == pictures[step]
 
 
-def test_scrubbing_leads_to_any_step_and_space_to_the_end(corridor: Page) -> None:
+def test_scrubbing_to_any_step_and_playing_to_the_end(corridor: Page) -> None:
     scrub = corridor.get_by_test_id("scrub")
     for step in (3, 1, 4):
         scrub.fill(str(step))
@@ -103,7 +103,7 @@ def test_scrubbing_leads_to_any_step_and_space_to_the_end(corridor: Page) -> Non
     expect(corridor.get_by_test_id("play")).to_have_attribute("aria-label", "Play (space)")
 
 
-def test_the_keyboard_steps_but_not_while_one_writes(corridor: Page) -> None:
+def test_arrow_keys_step_unless_the_editor_has_the_focus(corridor: Page) -> None:
     for key, step in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 4), ("Home", 0)):
         corridor.keyboard.press(key)
         expect_step(corridor, step)
@@ -114,7 +114,7 @@ def test_the_keyboard_steps_but_not_while_one_writes(corridor: Page) -> None:
     expect_step(corridor, 1)
 
 
-def test_it_plays_as_fast_as_is_said(visitor: Visitor) -> None:
+def test_playback_has_the_chosen_speed(visitor: Visitor) -> None:
     page = visitor.open(link("DEF run m( " + "turnLeft " * 200 + "m)"))
     page.clock.install()
     page.clock.pause_at(page.evaluate("Date.now() + 1000"))
@@ -129,14 +129,14 @@ def test_it_plays_as_fast_as_is_said(visitor: Visitor) -> None:
         assert int(position.get_attribute("data-position") or 0) == pytest.approx(2 * rate, abs=0.15 * rate)
 
 
-def test_a_visit_begins_with_motion_and_space_pauses_it(visitor: Visitor) -> None:
+def test_visit_starts_playing_and_space_pauses(visitor: Visitor) -> None:
     page = visitor.open(reduced_motion="no-preference")
     until(lambda: page.get_by_test_id("position").get_attribute("data-position") != "0", "a step")
     page.keyboard.press("Space")
     expect(page.get_by_test_id("play")).to_have_attribute("aria-label", "Play (space)")
 
 
-def test_new_worlds_are_others(visitor: Visitor, studio: Served) -> None:
+def test_new_worlds_changes_the_seed(visitor: Visitor, studio: Served) -> None:
     page = visitor.open(link(PROGRAM, "maze"))
     before = picture(page, "rollout-0")
     page.get_by_test_id("new-worlds").click()
@@ -148,7 +148,7 @@ def test_new_worlds_are_others(visitor: Visitor, studio: Served) -> None:
     until(lambda: picture(page, "rollout-0") == before, "the maze of before")
 
 
-def test_as_many_worlds_as_one_likes(visitor: Visitor) -> None:
+def test_number_of_worlds_can_be_chosen(visitor: Visitor) -> None:
     page = visitor.open(link(PROGRAM, "harvester"))
     worlds = page.locator(".slot")
     for count in (6, 1, 2):
@@ -164,7 +164,7 @@ def test_as_many_worlds_as_one_likes(visitor: Visitor) -> None:
     )
 
 
-def test_the_marks_are_those_of_the_world_that_is_selected(visitor: Visitor) -> None:
+def test_marks_belong_to_the_selected_world(visitor: Visitor) -> None:
     """A maze that turns left at once, and one that does not, differ in the first step."""
     program = "DEF run m( IFELSE c( frontIsClear c) i( move i) ELSE e( turnLeft e) m)"
     page = visitor.open(link(program, "maze"))
@@ -172,29 +172,29 @@ def test_the_marks_are_those_of_the_world_that_is_selected(visitor: Visitor) -> 
     expect(page.locator(".slot")).to_have_count(6)
     page.get_by_test_id("step-forward").click()
     seen = set()
-    for place in range(6):
-        page.get_by_test_id(f"rollout-{place}").click()
-        expect(page.get_by_test_id(f"rollout-{place}")).to_have_attribute("aria-pressed", "true")
+    for slot in range(6):
+        page.get_by_test_id(f"rollout-{slot}").click()
+        expect(page.get_by_test_id(f"rollout-{slot}")).to_have_attribute("aria-pressed", "true")
         clear = page.get_by_test_id("perception-frontIsClear").inner_text().endswith("true")
         expect(page.get_by_test_id("running")).to_have_text("move" if clear else "turnLeft")
         seen.add(clear)
     assert seen == {True, False}
 
 
-def test_worlds_may_be_a_hundred_cells_wide(visitor: Visitor, studio: Served) -> None:
+def test_worlds_of_100_cells_a_side(visitor: Visitor, studio: Served) -> None:
     page = visitor.open(link("DEF run m( WHILE c( frontIsClear c) w( move w) m)", "four-corner"))
     enter(page, "height", 100)
-    enter(page, "width", 1000)  # the most is taken
+    enter(page, "width", 1000)  # the maximum is used instead
     expect(page.get_by_test_id("width")).to_have_value("100")
     expect(page.get_by_test_id("rollout-0").locator("canvas")).to_have_attribute(
         "aria-label", "World 0, 100 × 100 cells"
     )
-    told = studio.ask("/api/evaluate", program=text_of(page), task="four-corner", size=[100, 100])
-    expect_return(page, "new", told["mean"])
-    expect(page.get_by_test_id("position")).to_have_text(f"0 / {max(told['steps'][:4])}")
+    result = studio.ask("/api/evaluate", program=text_of(page), task="four-corner", size=[100, 100])
+    expect_return(page, "new", result["mean"])
+    expect(page.get_by_test_id("position")).to_have_text(f"0 / {max(result['steps'][:4])}")
 
 
-def test_another_task_brings_its_program_unless_one_has_written(page: Page, studio: Served) -> None:
+def test_another_task_loads_its_program_unless_the_program_was_edited(page: Page, studio: Served) -> None:
     programs = {task["name"]: task["program"].strip() for task in studio.ask("/api/about")["tasks"]}
     page.get_by_test_id("task").select_option("maze")
     until(lambda: text_of(page).strip() == programs["maze"], "maze's program")

@@ -1,4 +1,4 @@
-"""Call the command line as its users do, within the test's process."""
+"""Run commands in the test's process."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from leaps.cli import main
 
 
 class Done(NamedTuple):
-    """What a command did: its exit code, and what it printed where."""
+    """Exit code, standard output and standard error of a command."""
 
     code: int
     out: str
@@ -22,7 +22,7 @@ class Done(NamedTuple):
 
 
 class Leaps:
-    """Call it with a command's words."""
+    """Run a command with these arguments."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self.monkeypatch, self.capsys = monkeypatch, capsys
@@ -38,11 +38,11 @@ class Leaps:
         return Done(code or 0, captured.out, captured.err)
 
 
-def assert_refused(done: Done, *said: str) -> None:
-    """Misuse: exit code 2, a message on standard error, nothing on standard output, no traceback."""
+def assert_refused(done: Done, *messages: str) -> None:
+    """Assert exit code 2, the messages on standard error, no standard output and no traceback."""
     assert done.code == 2
     assert done.out == ""
     assert "Traceback" not in done.err
     flat = " ".join(done.err.replace("│", " ").split())
-    for words in said:
-        assert words in flat
+    for message in messages:
+        assert message in flat

@@ -1,4 +1,4 @@
-"""What all commands share: help, versions, sizes, and where a program comes from."""
+"""Parts of all commands: help, version, sizes, and reading of programs."""
 
 import json
 import subprocess
@@ -19,36 +19,36 @@ def leaps(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_module_is_the_command() -> None:
+def test_module_runs_the_command() -> None:
     done = leaps("--version")
     assert (done.returncode, done.stdout) == (0, f"leaps {__version__}\n")
 
 
-def test_the_package_is_the_command_too() -> None:
+def test_package_runs_the_command() -> None:
     command = [sys.executable, "-m", "leaps", "--version"]
     assert (
         subprocess.run(command, capture_output=True, text=True, check=True).stdout == f"leaps {__version__}\n"
     )
 
 
-def test_without_a_command_it_teaches() -> None:
+def test_without_a_command_help_is_printed() -> None:
     assert "latent-map" in leaps().stdout + leaps().stderr
 
 
 @pytest.mark.parametrize(
     ("text", "size"), [("8x8", (8, 8)), (" 12X22 ", (12, 22)), ("100×100", (100, 100)), (None, None)]
 )
-def test_a_size_is_height_and_width(text: str | None, size: tuple[int, int] | None) -> None:
+def test_size_is_height_and_width(text: str | None, size: tuple[int, int] | None) -> None:
     assert parse_size(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "8", "8x", "x8", "8x8x8", "-8x8", "8.5x8", "9" * 50 + "x8"])
-def test_anything_else_is_no_size(text: str) -> None:
+def test_other_texts_are_not_sizes(text: str) -> None:
     with pytest.raises(ValueError, match="expected HEIGHTxWIDTH such as 8x8"):
         parse_size(text)
 
 
-def test_a_program_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+def test_program_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     file = tmp_path / "walk.karel"
     file.write_text(WALK, encoding="utf-8-sig")
     assert read_program(file, None) == read_program(None, WALK)
@@ -73,7 +73,7 @@ WRONG = KarelTask("wrong", "walk to the right", (5, 9), (5, 9), sample, wrong)
 """
 
 
-def test_a_task_may_be_one_of_a_file(tmp_path: Path) -> None:
+def test_task_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN_TASK)
     done = leaps("run", "-e", WALK, "--task", f"{tmp_path}/mine.py:EASTWARDS", "--json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -81,14 +81,14 @@ def test_a_task_may_be_one_of_a_file(tmp_path: Path) -> None:
     assert (report["task"], report["mean_return"]) == ("eastwards", 1.0)
 
 
-def test_what_is_wrong_with_a_file_is_said_without_a_traceback(tmp_path: Path) -> None:
+def test_error_of_a_task_file_has_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN_TASK + "\n1 / 0\n")
     done = leaps("run", "-e", WALK, "--task", f"{tmp_path}/mine.py:EASTWARDS")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: {tmp_path}/mine.py, line 18: ZeroDivisionError: division by zero\n"
 
 
-def test_what_is_wrong_with_a_tasks_function_is_shown_where_it_is(tmp_path: Path) -> None:
+def test_error_of_a_task_function_has_its_line(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(OWN_TASK)
     done = leaps("run", "-e", WALK, "--task", f"{tmp_path}/mine.py:WRONG")
     assert (done.returncode, done.stdout) == (1, "")
@@ -96,7 +96,7 @@ def test_what_is_wrong_with_a_tasks_function_is_shown_where_it_is(tmp_path: Path
     assert done.stderr.endswith("IndexError: list index out of range\n")
 
 
-def test_a_seed_that_is_too_large_is_refused() -> None:
+def test_seed_that_is_too_large_is_refused() -> None:
     done = leaps("run", "-e", WALK, "--task", "maze", "--seed", "99999999999999999999")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: seed must be from 0 to 2^63 - 1, found 99999999999999999999\n"

@@ -1,4 +1,4 @@
-"""The command that trains a baseline: what it prints, keeps and refuses."""
+"""`leaps baseline`: output, files and errors."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(viper, "PAPER_VIPER", {"maze": VIPERConfig(iterations=2, worlds=4, validation=4)})
 
 
-def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Path) -> None:
+def test_json_is_one_object_and_is_also_in_the_folder(leaps: Leaps, tmp_path: Path) -> None:
     done = leaps("baseline", "drl-abs", "--task", "maze", "--steps", 500, "--json")
     assert (done.code, done.err) == (0, "")
     folder = tmp_path / "out" / "drl-abs-maze-0"
@@ -37,14 +37,14 @@ def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Pa
         assert picture.size[0] > 400
 
 
-def test_a_program_writer_leaves_a_program_that_runs(leaps: Leaps) -> None:
+def test_naive_baseline_writes_a_program_that_runs(leaps: Leaps) -> None:
     done = leaps("baseline", "naive", "--task", "maze", "--steps", 500, "--out", "n")
     assert done.code == 0
     assert "(exact, all 23,936 states)" in done.out
     assert leaps("run", "n/program.karel", "--task", "maze").code == 0
 
 
-def test_the_same_command_goes_on_where_it_was(leaps: Leaps) -> None:
+def test_same_command_resumes_the_training(leaps: Leaps) -> None:
     words = ("baseline", "drl-abs", "--task", "maze", "--out", "d", "--steps")
     leaps(*words, 256)
     done = leaps(*words, 512)
@@ -52,7 +52,7 @@ def test_the_same_command_goes_on_where_it_was(leaps: Leaps) -> None:
     assert "after 512 steps" in done.out
 
 
-def test_a_policy_runs_where_its_input_allows_and_as_a_film(leaps: Leaps, tmp_path: Path) -> None:
+def test_policy_runs_at_allowed_sizes_and_is_filmed(leaps: Leaps, tmp_path: Path) -> None:
     leaps("baseline", "drl-abs", "--task", "maze", "--steps", 100, "--out", "d")
     words = ("run", "--policy", "d", "--task", "maze", "--size", "10x12", "--episodes", 5)
     report = leaps(*words, "--json").json
@@ -63,7 +63,7 @@ def test_a_policy_runs_where_its_input_allows_and_as_a_film(leaps: Leaps, tmp_pa
         assert getattr(film, "n_frames", 1) > 1
 
 
-def test_a_tree_imitates_a_policy_and_runs(leaps: Leaps, tmp_path: Path) -> None:
+def test_tree_imitates_a_policy_and_runs(leaps: Leaps, tmp_path: Path) -> None:
     leaps("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
     done = leaps("baseline", "viper", "--task", "maze", "--from", "d", "--out", "v", "--json")
     assert done.json["config"]["settings"]["teacher"] == "drl on maze, seed 0, 128 steps"
@@ -74,7 +74,7 @@ def test_a_tree_imitates_a_policy_and_runs(leaps: Leaps, tmp_path: Path) -> None
     assert_refused(leaps("run", "--policy", "v", "--task", "maze", "--greedy"), "doesn't draw its actions")
 
 
-def test_a_policy_can_be_told_not_to_draw(leaps: Leaps) -> None:
+def test_policy_can_be_deterministic(leaps: Leaps) -> None:
     leaps("baseline", "drl-abs", "--task", "stair-climber", "--steps", 100, "--out", "d")
     words = ("run", "--policy", "d", "--task", "stair-climber", "--json")
     drawn, best = leaps(*words).json, leaps(*words, "--greedy").json
@@ -85,7 +85,7 @@ def test_a_policy_can_be_told_not_to_draw(leaps: Leaps) -> None:
     )
 
 
-def test_a_policy_on_its_last_action_never_draws(leaps: Leaps) -> None:
+def test_policy_on_its_last_action_is_deterministic(leaps: Leaps) -> None:
     done = leaps("baseline", "ppo-last-action", "--task", "maze", "--steps", 100, "--out", "d", "--json")
     assert done.json["config"]["settings"]["episode"] == 100
     words = ("run", "--policy", "d", "--task", "maze", "--size", "12x12", "--json")
@@ -93,13 +93,13 @@ def test_a_policy_on_its_last_action_never_draws(leaps: Leaps) -> None:
     assert_refused(leaps(*words, "--greedy"), "doesn't draw its actions")
 
 
-def test_a_training_does_not_resume_at_another_size(leaps: Leaps) -> None:
+def test_training_does_not_resume_at_another_size(leaps: Leaps) -> None:
     words = ("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
     assert leaps(*words, "--size", "9x11", "--json").json["config"]["size"] == [9, 11]
     assert_refused(leaps(*words), "holds a training with size=[9, 11], not None; use another folder")
 
 
-def test_skills_are_learned_from_a_data_set_and_chosen_from(leaps: Leaps) -> None:
+def test_skills_are_learned_from_a_data_set_and_used_by_hrl(leaps: Leaps) -> None:
     leaps("data", "--programs", 40, "--out", "data")
     done = leaps("skills", "--data", "data", "--out", "s", "--epochs", 1, "--json")
     assert (done.code, done.json["out"]) == (0, "s")
@@ -117,7 +117,7 @@ def test_hyperparameters_can_be_set(leaps: Leaps) -> None:
     assert (settings["memory"], settings["clip"]) == (7, 0.3)
 
 
-def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None:
+def test_policy_on_grids_is_refused_at_another_size(leaps: Leaps) -> None:
     leaps("baseline", "drl", "--task", "maze", "--steps", 100, "--out", "d")
     assert leaps("run", "--policy", "d", "--task", "maze", "--episodes", 3).code == 0
     assert_refused(
@@ -127,7 +127,7 @@ def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["dqn", "--task", "maze"], "unknown baseline 'dqn'"),
         (["drl", "--task", "amaze"], "unknown task 'amaze'"),
@@ -147,19 +147,19 @@ def test_a_policy_on_grids_is_refused_where_it_can_not_see(leaps: Leaps) -> None
         (["naive", "--task", "maze", "--device", "abacus"], "expected cpu or cuda, found 'abacus'"),
     ],
 )
-def test_misuse_is_explained_and_leaves_nothing_behind(
-    leaps: Leaps, tmp_path: Path, words: list[str], said: str
+def test_misuse_is_an_error_and_writes_nothing(
+    leaps: Leaps, tmp_path: Path, words: list[str], message: str
 ) -> None:
-    assert_refused(leaps("baseline", *words), said)
+    assert_refused(leaps("baseline", *words), message)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_program_and_a_policy_are_one_too_many(leaps: Leaps) -> None:
+def test_program_with_a_policy_is_refused(leaps: Leaps) -> None:
     words = ("run", "-e", "DEF run m( move m)", "--policy", "d", "--task", "maze")
     assert_refused(leaps(*words), "expected a program or a --policy, and not both")
 
 
-def test_what_has_to_be_installed_is_said(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_named(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     for words in (("baseline", "drl", "--task", "maze"), ("run", "--policy", "d", "--task", "maze")):
         assert_refused(leaps(*words), "pip install 'leaps[baselines]'")

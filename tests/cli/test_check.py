@@ -1,4 +1,4 @@
-"""`leaps experiment NAME --check N`: what it compares, prints and refuses, and its exit codes."""
+"""`leaps experiment NAME --check N`: comparisons, output, errors and exit codes."""
 
 import json
 from pathlib import Path
@@ -47,9 +47,9 @@ def test_one_altered_digit_is_reported_with_its_path(leaps: Leaps) -> None:
     assert "numpy 1.0.0 when stored, " in done.out
     assert "may differ in the last bits" in done.out
     assert ": 2 equal bit for bit, 1 with another value than stored, 0 that only lack new" in done.out
-    told = leaps(*RANDOM, "--check", 100, "--json")
-    assert (told.code, told.json["equal"], told.json["stored"]) == (1, 2, 3)
-    (different,) = told.json["different"]
+    done = leaps(*RANDOM, "--check", 100, "--json")
+    assert (done.code, done.json["equal"], done.json["stored"]) == (1, 2, 3)
+    (different,) = done.json["different"]
     assert (different["cell"], different["file"]) == ("tasks/leaps-rand-8/maze-1", str(FILE))
     assert different["differences"][0] == {
         "path": "values.evaluations",
@@ -59,7 +59,7 @@ def test_one_altered_digit_is_reported_with_its_path(leaps: Leaps) -> None:
     }
 
 
-def test_a_damaged_file_is_named_and_stays(leaps: Leaps) -> None:
+def test_damaged_file_is_named_and_not_changed(leaps: Leaps) -> None:
     FILE.write_text("{")
     done = leaps(*RANDOM, "--check", 5, "--json")
     assert (done.code, done.json["equal"], done.json["damaged"]) == (1, 2, [str(FILE)])
@@ -67,7 +67,7 @@ def test_a_damaged_file_is_named_and_stays(leaps: Leaps) -> None:
     assert FILE.read_text() == "{"
 
 
-def test_misuse_is_explained(leaps: Leaps) -> None:
+def test_misuse_is_an_error(leaps: Leaps) -> None:
     words = ("experiment", "tasks", "--tasks", "maze")
     assert_refused(
         leaps(*words, "--methods", "hc", "--check", 1), "no such cells of tasks are stored in results"

@@ -1,4 +1,4 @@
-"""The command that makes tables again: what it computes, keeps, prints and refuses."""
+"""`leaps experiment`: cells, files, output and errors."""
 
 import json
 import sys
@@ -15,7 +15,7 @@ RANDOM = ("experiment", "tasks", "--methods", "leaps-rand-8", "--tasks", "maze,h
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
@@ -24,7 +24,7 @@ def test_without_a_name_experiments_are_listed(leaps: Leaps) -> None:
     assert "Table 3" in leaps("experiment").out
 
 
-def test_a_table_stands_above_what_was_reported(leaps: Leaps) -> None:
+def test_table_is_followed_by_the_reported_row(leaps: Leaps) -> None:
     done = leaps(*RANDOM)
     assert done.code == 0
     assert "0.40" in done.out  # the paper's, for maze
@@ -44,7 +44,7 @@ def test_every_cell_has_a_file_and_is_not_computed_again(leaps: Leaps, tmp_path:
     assert again == {**first, "computed": 0}
 
 
-def test_a_damaged_result_is_computed_again_and_said(leaps: Leaps, tmp_path: Path) -> None:
+def test_damaged_result_is_reported_and_computed_again(leaps: Leaps, tmp_path: Path) -> None:
     first = leaps(*RANDOM, "--json").json
     file = tmp_path / "results" / "tasks" / "leaps-rand-8" / "maze-1.json"
     file.write_bytes(file.read_bytes()[:100])
@@ -54,7 +54,7 @@ def test_a_damaged_result_is_computed_again_and_said(leaps: Leaps, tmp_path: Pat
     assert file.with_name("maze-1.json.damaged").exists()
 
 
-def test_a_file_that_was_moved_aside_before_stays(leaps: Leaps, tmp_path: Path) -> None:
+def test_damaged_file_moved_aside_earlier_is_not_overwritten(leaps: Leaps, tmp_path: Path) -> None:
     leaps(*RANDOM)
     file = tmp_path / "results" / "tasks" / "leaps-rand-8" / "maze-1.json"
     for content in (b"{", b"["):
@@ -64,7 +64,7 @@ def test_a_file_that_was_moved_aside_before_stays(leaps: Leaps, tmp_path: Path) 
     assert file.with_name("maze-1.json.damaged-1").read_bytes() == b"["
 
 
-def test_a_folder_that_can_not_be_written_to_is_said(leaps: Leaps, tmp_path: Path) -> None:
+def test_read_only_folder_is_an_error(leaps: Leaps, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     words = (
         "experiment",
@@ -80,8 +80,8 @@ def test_a_folder_that_can_not_be_written_to_is_said(leaps: Leaps, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("backend", "address"), [("dask", "tcp://127.0.0.1:1"), ("ray", "127.0.0.1:1")])
-def test_a_device_is_asked_for_where_the_work_is_done(leaps: Leaps, backend: str, address: str) -> None:
-    """This machine has none, but only local workers are of this machine."""
+def test_device_is_checked_on_the_workers(leaps: Leaps, backend: str, address: str) -> None:
+    """This machine has no such device, but remote workers may have one."""
     words = ("experiment", "tasks", "--methods", "leaps-rand-8", "--device", "cuda")
     assert_refused(leaps(*words), "no CUDA device is available here")
     cluster = ("--backend", backend, "--address", address)
@@ -89,7 +89,7 @@ def test_a_device_is_asked_for_where_the_work_is_done(leaps: Leaps, backend: str
     assert_refused(leaps(*words[:-1], "abacus", *cluster), "expected cpu or cuda, found 'abacus'")
 
 
-def test_a_quick_table_has_its_baselines_too(leaps: Leaps, tmp_path: Path) -> None:
+def test_quick_table_has_its_baselines_too(leaps: Leaps, tmp_path: Path) -> None:
     words = ("--quick", "--methods", "naive,hc", "--tasks", "maze", "--results", "r", "--work", "w", "--json")
     done = leaps("experiment", "tasks", *words)
     assert (done.code, set(done.json["returns"])) == (0, {"naive", "hc"})
@@ -97,7 +97,7 @@ def test_a_quick_table_has_its_baselines_too(leaps: Leaps, tmp_path: Path) -> No
     assert (tmp_path / "w" / "tasks" / "naive" / "maze-judged=50-steps=10000-0" / "program.karel").exists()
 
 
-def test_a_failing_cell_is_reported_and_the_others_are_there(leaps: Leaps, tmp_path: Path) -> None:
+def test_failing_cell_is_reported_and_others_are_stored(leaps: Leaps, tmp_path: Path) -> None:
     (tmp_path / "w").write_text("no folder for trainings")
     words = ("--quick", "--methods", "naive,leaps-rand-8", "--tasks", "maze", "--work", "w")
     done = leaps("experiment", "tasks", *words)
@@ -109,7 +109,7 @@ def test_a_failing_cell_is_reported_and_the_others_are_there(leaps: Leaps, tmp_p
     assert leaps("experiment", "tasks", *words).code == 0
 
 
-def test_a_figure_is_kept_and_says_what_draws_it(leaps: Leaps, tmp_path: Path) -> None:
+def test_figure_is_stored_and_names_the_command_that_draws_it(leaps: Leaps, tmp_path: Path) -> None:
     words = ("experiment", "data-histogram", "--quick", "--jobs", 1)
     done = leaps(*words)
     assert (done.code, done.err) == (0, "")
@@ -123,17 +123,17 @@ def test_a_figure_is_kept_and_says_what_draws_it(leaps: Leaps, tmp_path: Path) -
     assert (tmp_path / file).read_bytes() == before
 
 
-def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> None:
+def test_figure_computes_its_cells_first(leaps: Leaps, tmp_path: Path) -> None:
     words = ("rollouts", "--methods", "ladder", "--tasks", "maze", "--quick")
-    told = leaps("experiment", *words, "--jobs", 1, "--json").json
-    assert (told["computed"], told["failures"]) == (2, {})
+    report = leaps("experiment", *words, "--jobs", 1, "--json").json
+    assert (report["computed"], report["failures"]) == (2, {})
     found = json.loads((tmp_path / "results/tasks/ladder/maze-budget=2000-0.json").read_text())
-    shown = json.loads((tmp_path / told["files"][0]).read_text())
+    shown = json.loads((tmp_path / report["files"][0]).read_text())
     assert shown["values"]["program"] == found["values"]["program"]
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["taks"], "unknown experiment 'taks'; did you mean 'tasks'?"),
         (["tasks", "--methods", "dqn"], "unknown method 'dqn'"),
@@ -148,14 +148,14 @@ def test_a_figure_computes_what_it_needs_first(leaps: Leaps, tmp_path: Path) -> 
         (["tasks", "--device", "abacus"], "expected cpu or cuda"),
     ],
 )
-def test_misuse_is_explained_and_leaves_nothing_behind(
-    leaps: Leaps, tmp_path: Path, words: list[str], said: str
+def test_misuse_is_an_error_and_writes_nothing(
+    leaps: Leaps, tmp_path: Path, words: list[str], message: str
 ) -> None:
-    assert_refused(leaps("experiment", *words), said)
+    assert_refused(leaps("experiment", *words), message)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_has_to_be_installed_is_said_before_anything_is_computed(
+def test_missing_extra_is_named_before_anything_is_computed(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
@@ -188,13 +188,13 @@ QUICK = ("--quick", "--jobs", 1)
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    file = tmp_path / "leaps_mine.py"  # a name that begins as those of searches in the space do
+    file = tmp_path / "leaps_mine.py"  # the name starts like the names of searches in the space
     file.write_text(MINE)
     return file
 
 
 @pytest.mark.usefixtures("mine")
-def test_a_users_search_is_a_row_with_cells_of_its_own(leaps: Leaps, tmp_path: Path) -> None:
+def test_user_search_is_a_row_with_its_own_cells(leaps: Leaps, tmp_path: Path) -> None:
     words = ("experiment", "tasks", "--methods", "leaps_mine.py:Mine,hc", "--tasks", "maze", *QUICK)
     done = leaps(*words, "--json").json
     assert (list(done["returns"]), done["computed"], done["failures"]) == (["hc", "Mine"], 2, {})
@@ -209,7 +209,7 @@ def test_a_users_search_is_a_row_with_cells_of_its_own(leaps: Leaps, tmp_path: P
     assert leaps(*words, "--json").json["computed"] == 0
 
 
-def test_a_table_that_needs_a_users_cells_computes_them(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
+def test_table_that_needs_a_users_cells_computes_them(leaps: Leaps, tmp_path: Path, mine: Path) -> None:
     words = ("experiment", "generalization", "--methods", f"{mine}:Mine", "--tasks", "maze", *QUICK)
     done = leaps(*words, "--json").json
     assert (done["computed"], done["failures"]) == (2, {})
@@ -261,7 +261,7 @@ def test_results_of_a_search_that_was_edited_or_replaced_are_refused(
     assert "values.method_digest" in paths
 
 
-def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path) -> None:
+def test_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path) -> None:
     mine.write_text(MINE.replace("        pass", "        return 1 / 0"))
     words = (
         "experiment",
@@ -281,7 +281,7 @@ def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path)
 
 
 @pytest.mark.parametrize(
-    ("source", "experiment", "methods", "said"),
+    ("source", "experiment", "methods", "message"),
     [
         ("class Mine: ...", "tasks", "mine.py:Yours", "mine.py has no method 'Yours'; it has Mine"),
         ("class Mine: ...", "tasks", "mine.py", "expected the name of a method after the file"),
@@ -294,9 +294,9 @@ def test_a_search_that_fails_is_reported_with_its_line(leaps: Leaps, mine: Path)
         ("\nclass Mine(: ...", "tasks", "mine.py:Mine", "mine.py, line 2: SyntaxError: "),
     ],
 )  # fmt: skip
-def test_misuse_of_own_searches_is_explained(
-    leaps: Leaps, tmp_path: Path, source: str, experiment: str, methods: str, said: str
+def test_misuse_of_user_searches_is_an_error(
+    leaps: Leaps, tmp_path: Path, source: str, experiment: str, methods: str, message: str
 ) -> None:
     (tmp_path / "mine.py").write_text(source)
-    assert_refused(leaps("experiment", experiment, "--methods", methods), said)
+    assert_refused(leaps("experiment", experiment, "--methods", methods), message)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.py"]

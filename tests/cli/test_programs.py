@@ -1,4 +1,4 @@
-"""The command line as its users see it: what is printed where, and the exit code."""
+"""Commands for programs: output and exit codes."""
 
 import io
 import json
@@ -31,7 +31,7 @@ def test_tasks_lists_all_with_pictures(leaps: Leaps) -> None:
     assert "Environments: CartPole-v1" in done.out
 
 
-def test_tasks_as_json_can_be_read_by_machines(leaps: Leaps) -> None:
+def test_tasks_as_json(leaps: Leaps) -> None:
     listed = leaps("tasks", "--json").json
     assert [task["name"] for task in listed] == list(TASKS)
     assert all(len(task["grid"]) == task["size"][0] for task in listed)
@@ -70,7 +70,7 @@ def test_check_reports_an_error_as_json(leaps: Leaps) -> None:
     }
 
 
-def test_a_program_can_come_from_standard_input(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_program_can_come_from_standard_input(leaps: Leaps, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(WALK.encode())))
     assert leaps("check", "-", "--json").json["tokens"] == 11
 
@@ -119,7 +119,7 @@ def test_run_names_a_state_that_trace_shows(leaps: Leaps) -> None:
         assert (traced["state"], traced["seed"], traced["episode"]) == (number, None, None)
 
 
-def test_run_is_the_same_twice_and_not_for_another_seed(leaps: Leaps) -> None:
+def test_run_is_deterministic_for_a_seed(leaps: Leaps) -> None:
     words = ("run", "-e", WALK, "--task", "top-off", "--json")
     assert leaps(*words).out == leaps(*words).out
     assert leaps(*words, "--seed", "1").json["returns"] != leaps(*words).json["returns"]
@@ -144,7 +144,7 @@ def test_run_saves_an_episode_as_a_gif(leaps: Leaps, tmp_path: Path) -> None:
 # trace
 
 
-def test_trace_tells_for_every_action_why_it_was_taken(leaps: Leaps) -> None:
+def test_trace_gives_the_tests_before_every_action(leaps: Leaps) -> None:
     report = leaps("trace", MAZE, "--task", "maze", "--seed", "4", "--json").json
     assert report["outcome"] == "ended"
     assert report["return"] == 1.0
@@ -182,7 +182,7 @@ def test_trace_is_readable(leaps: Leaps) -> None:
 # conform
 
 
-def test_conform_counts_what_agrees(leaps: Leaps, tmp_path: Path) -> None:
+def test_conform_counts_equal_runs(leaps: Leaps, tmp_path: Path) -> None:
     lines = (ROOT / "tests" / "golden" / "traces.jsonl").read_text().splitlines()[:20]
     good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
     good.write_text("\n".join(lines))
@@ -200,7 +200,7 @@ def test_conform_counts_what_agrees(leaps: Leaps, tmp_path: Path) -> None:
 # bad input
 
 
-def test_an_empty_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+def test_empty_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
     file = tmp_path / "empty.karel"
     file.write_text("")
     assert_refused(leaps("run", str(file), "--task", "maze"), "the text is empty, expected DEF")
@@ -224,7 +224,7 @@ def test_ten_megabytes_of_noise_are_refused_briefly(leaps: Leaps, tmp_path: Path
     assert len(done.err) < 2000
 
 
-def test_a_hundred_thousand_nested_blocks_are_refused(leaps: Leaps, tmp_path: Path) -> None:
+def test_100_000_nested_blocks_are_refused(leaps: Leaps, tmp_path: Path) -> None:
     file = tmp_path / "deep.karel"
     file.write_text("DEF run m( " + "REPEAT R=2 r( " * 100_000 + "move " + "r) " * 100_000 + "m)")
     assert_refused(leaps("run", str(file), "--task", "maze"), "blocks are nested deeper than 100")
@@ -252,7 +252,7 @@ OPENS = KarelTask("opens", "", (3, 40), (3, 4), sample, value, react=react, even
 """
 
 
-def test_trace_says_at_which_step_a_task_goes_wrong(leaps: Leaps, tmp_path: Path) -> None:
+def test_trace_reports_the_step_at_which_a_task_fails(leaps: Leaps, tmp_path: Path) -> None:
     (tmp_path / "opens.py").write_text(OPENS)
     program = "DEF run m( REPEAT R=9 r( putMarker move r) m)"
     words = ["trace", "-e", program, "--task", f"{tmp_path}/opens.py:OPENS"]
@@ -261,7 +261,7 @@ def test_trace_says_at_which_step_a_task_goes_wrong(leaps: Leaps, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("program", "said"),
+    ("program", "message"),
     [
         ("DEF run m( mvoe m)", "'mvoe' is not a token of this language; did you mean 'move'?"),
         ("DEF run m( move", "the program ends here, expected"),
@@ -270,13 +270,13 @@ def test_trace_says_at_which_step_a_task_goes_wrong(leaps: Leaps, tmp_path: Path
         ("DEF run m( move m) move", "expected the end of the program"),
     ],
 )
-def test_a_wrong_program_is_pointed_at(leaps: Leaps, program: str, said: str) -> None:
-    assert_refused(leaps("run", "-e", program, "--task", "maze"), said)
-    assert_refused(leaps("trace", "-e", program, "--task", "maze"), said)
+def test_syntax_error_is_shown_with_its_position(leaps: Leaps, program: str, message: str) -> None:
+    assert_refused(leaps("run", "-e", program, "--task", "maze"), message)
+    assert_refused(leaps("trace", "-e", program, "--task", "maze"), message)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["run", MAZE, "--task", "topoff"], "unknown task 'topoff'; did you mean 'top-off'?"),
         (["run", MAZE, "--task", "maze", "--size", "3x3"], "maze needs at least 5x5 cells"),
@@ -302,11 +302,11 @@ def test_a_wrong_program_is_pointed_at(leaps: Leaps, program: str, said: str) ->
         (["run", MAZE, "--task", "maze", "--fast"], "No such option"),
     ],
 )
-def test_misuse_is_explained(leaps: Leaps, words: list[str], said: str) -> None:
-    assert_refused(leaps(*words), said)
+def test_misuse_is_an_error(leaps: Leaps, words: list[str], message: str) -> None:
+    assert_refused(leaps(*words), message)
 
 
-def test_a_picture_that_cannot_be_written_is_explained(leaps: Leaps, tmp_path: Path) -> None:
+def test_unwritable_picture_is_an_error(leaps: Leaps, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = leaps("run", MAZE, "--task", "maze", "--gif", tmp_path / "file" / "maze.gif")
     assert_refused(done, str(tmp_path / "file"))
@@ -317,7 +317,7 @@ def test_a_picture_that_cannot_be_written_is_explained(leaps: Leaps, tmp_path: P
 
 
 @pytest.mark.parametrize("command", ["tasks", "check", "run", "trace", "conform"])
-def test_every_command_teaches_and_takes_json(leaps: Leaps, command: str) -> None:
+def test_every_command_has_help_and_json(leaps: Leaps, command: str) -> None:
     done = leaps(command, "--help")
     assert done.code == 0
     assert "--json" in done.out

@@ -1,4 +1,4 @@
-"""The command that makes a program better: what it shows, what it writes, and what it refuses."""
+"""`leaps repair`: output, files and errors."""
 
 import re
 import signal
@@ -17,47 +17,47 @@ from tests.cli.harness import Leaps, assert_refused
 
 FILLS = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( putMarker i) move w) m)"
 FILLS_ELSEWHERE = FILLS.replace("markersPresent", "noMarkersPresent")
-"""one edit from it, and worth nothing"""
+"""one edit away, with a return of 0"""
 CORNER = "DEF run m( turnRight turnRight move putMarker m)"
 
 
-def test_a_broken_program_is_mended_and_what_was_done_is_shown(leaps: Leaps) -> None:
+def test_broken_program_is_repaired_and_the_edits_are_shown(leaps: Leaps) -> None:
     done = leaps("repair", "-e", FILLS_ELSEWHERE, "--task", "top-off", "--edits", "1")
     assert done.code == 0
     shown = [line[3:].split("│")[0].rstrip() for line in done.out.splitlines()]
     assert "-     IF c( noMarkersPresent c) i(" in shown
     assert "    WHILE c( frontIsClear c) w(" in shown
     assert sum(line.startswith("+") for line in shown) == 1
-    said = " ".join(done.out.split())
-    assert "1.000 on the same worlds: solved" in said
-    assert "1 edit of 1 allowed" in said
+    text = " ".join(done.out.split())
+    assert "1.000 on the same worlds: solved" in text
+    assert "1 edit of 1 allowed" in text
 
 
 def test_json_is_one_object_with_both_programs(leaps: Leaps) -> None:
     done = leaps("repair", "-e", FILLS_ELSEWHERE, "-t", "top-off", "-n", "1", "--json")
     assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 1)
-    said = done.json
-    assert said["original"] == FILLS_ELSEWHERE
-    assert said["edits"] == 1
-    assert said["solved"] is True
-    assert said["return"] == 1.0 > said["original_return"]
-    assert evaluate(said["program"], "top-off", episodes=200, seed=9).mean_return[0] == 1.0
+    report = done.json
+    assert report["original"] == FILLS_ELSEWHERE
+    assert report["edits"] == 1
+    assert report["solved"] is True
+    assert report["return"] == 1.0 > report["original_return"]
+    assert evaluate(report["program"], "top-off", episodes=200, seed=9).mean_return[0] == 1.0
     found = package.repair(FILLS_ELSEWHERE, "top-off", 1)
-    assert found.summary() | {"seconds": 0} == said | {"seconds": 0, "config": found.summary()["config"]}
+    assert found.summary() | {"seconds": 0} == report | {"seconds": 0, "config": found.summary()["config"]}
 
 
-def test_a_program_that_counts_is_mended_for_other_sizes(leaps: Leaps) -> None:
-    """Perfect at home; one edit, a loop that looks instead, makes it so at any size."""
+def test_program_with_fixed_counts_is_repaired_for_other_sizes(leaps: Leaps) -> None:
+    """The program solves the task's own size; one edit, to a WHILE loop, solves every size."""
     counts = "DEF run m( REPEAT R=9 r( IF c( markersPresent c) i( putMarker i) move r) m)"
     words = ("repair", "-e", counts, "-t", "top-off", "-n", "1")
     assert leaps(*words, "--json").json["program"] == counts
-    said = " ".join(leaps(*words, "--also", "5x30").out.split())
-    assert re.search(r"before 1\.000 \(exact, all 512 states\) .*0\.3\d\d at 5x30", said)
-    assert re.search(r"after 1\.000 on the same worlds .*1\.000 at 5x30: solved", said)
-    assert "1 edit of 1 allowed" in said
+    text = " ".join(leaps(*words, "--also", "5x30").out.split())
+    assert re.search(r"before 1\.000 \(exact, all 512 states\) .*0\.3\d\d at 5x30", text)
+    assert re.search(r"after 1\.000 on the same worlds .*1\.000 at 5x30: solved", text)
+    assert "1 edit of 1 allowed" in text
 
 
-def test_a_file_is_read_and_another_is_written(leaps: Leaps, tmp_path: Path) -> None:
+def test_program_file_is_read_and_the_repaired_one_written(leaps: Leaps, tmp_path: Path) -> None:
     (tmp_path / "mine.karel").write_text(FILLS_ELSEWHERE)
     done = leaps(
         "repair", tmp_path / "mine.karel", "-t", "top-off", "-n", "1", "--out", tmp_path / "better.karel"
@@ -68,13 +68,13 @@ def test_a_file_is_read_and_another_is_written(leaps: Leaps, tmp_path: Path) -> 
     assert (tmp_path / "mine.karel").read_text() == FILLS_ELSEWHERE
 
 
-def test_a_perfect_program_stays_as_it_is(leaps: Leaps) -> None:
+def test_perfect_program_is_unchanged(leaps: Leaps) -> None:
     done = leaps("repair", "-e", FILLS, "-t", "top-off", "--json")
     assert (done.json["program"], done.json["edits"]) == (FILLS, 0)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["-e", CORNER, "-t", "nowhere"], "unknown task 'nowhere'"),
         (["-e", CORNER, "-t", "maze", "--edits", "0"], "edits must be at least 1, found 0"),
@@ -86,14 +86,14 @@ def test_a_perfect_program_stays_as_it_is(leaps: Leaps) -> None:
         (["-e", CORNER], "Missing option '--task'"),
     ],
 )
-def test_what_it_can_not_do_is_said(
-    leaps: Leaps, words: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_unsupported_repair_is_an_error(
+    leaps: Leaps, words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert_refused(leaps("repair", *words), said)
+    assert_refused(leaps("repair", *words), message)
 
 
-def test_ctrl_c_ends_it_with_the_best_so_far(
+def test_ctrl_c_ends_the_repair_with_the_best_program(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_: LiveView, step: Round) -> None:
@@ -108,7 +108,7 @@ def test_ctrl_c_ends_it_with_the_best_so_far(
     assert parse(out.read_text(), LANGUAGE) == parse(done.json["program"], LANGUAGE)
 
 
-def test_lines_that_only_stand_further_in_are_no_changes() -> None:
+def test_indentation_is_not_a_change() -> None:
     before = "DEF run m( move turnLeft putMarker m)"
     after = "DEF run m( REPEAT R=4 r( move turnLeft r) pickMarker m)"
     assert changes(KAREL.parse(before), KAREL.parse(after)) == [

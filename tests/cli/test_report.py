@@ -1,4 +1,4 @@
-"""The command that writes the report: what it writes, checks, says and refuses."""
+"""`leaps report`: documents, checks, output and errors."""
 
 import json
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_json_is_one_object(leaps: Leaps, store: Store) -> None:
     assert (again.code, again.json["outdated"], again.json["written"]) == (0, [], False)
 
 
-def test_a_check_writes_nothing_and_says_what_differs(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+def test_check_writes_nothing_and_lists_the_differences(leaps: Leaps, store: Store, tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(README)
     words = ("report", "--readme", "README.md")
     before = files(tmp_path)
@@ -98,7 +98,7 @@ def test_writing_twice_changes_nothing(leaps: Leaps, store: Store, tmp_path: Pat
     assert b"| Ladder, here |" in first["README.md"]
 
 
-def test_a_readme_without_its_lines_is_said_before_anything_is_written(
+def test_readme_without_its_lines_is_an_error_before_anything_is_written(
     leaps: Leaps, store: Store, tmp_path: Path  # noqa: ARG001
 ) -> None:  # fmt: skip
     (tmp_path / "README.md").write_text("# Title\n")
@@ -108,7 +108,7 @@ def test_a_readme_without_its_lines_is_said_before_anything_is_written(
     assert_refused(leaps("report", "--readme", "NONE.md"), "NONE.md: No such file")
 
 
-def test_no_results_are_said(leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_results_are_an_error(leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert_refused(leaps("report"), "no results in 'results'", "leaps experiment NAME")
     Path("empty").mkdir()
@@ -118,7 +118,7 @@ def test_no_results_are_said(leaps: Leaps, tmp_path: Path, monkeypatch: pytest.M
     assert not Path("docs").exists()
 
 
-def test_a_damaged_result_is_said_and_left_out(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+def test_damaged_result_is_reported_and_left_out(leaps: Leaps, store: Store, tmp_path: Path) -> None:
     file = store.file(cell("tasks", "hc", "maze", 1))
     file.write_bytes(b"{")
     for words in (("report", "--check"), ("report", "--json")):
@@ -126,13 +126,13 @@ def test_a_damaged_result_is_said_and_left_out(leaps: Leaps, store: Store, tmp_p
         assert "could not be read, and is left out: results/tasks/hc/maze-1.json" in " ".join(
             done.err.split()
         )
-        assert file.read_bytes() == b"{"  # and where it was
+        assert file.read_bytes() == b"{"  # and not moved
         assert list(tmp_path.rglob("*.damaged*")) == []
     assert done.code == 0
     assert "0.90 · 1" in (tmp_path / "docs" / "reproduction.md").read_text()
 
 
-def test_a_search_that_lacks_a_field_is_named(leaps: Leaps, store: Store) -> None:
+def test_search_that_lacks_a_field_is_named(leaps: Leaps, store: Store) -> None:
     one = cell("tasks", "hc", "maze", 2)
     keep(store, one, 1.0, evaluations=5, solved=True, seconds=1.0)
     assert_refused(
@@ -147,7 +147,7 @@ def test_results_of_another_version_are_refused(leaps: Leaps, store: Store, tmp_
     assert files(tmp_path) == {}
 
 
-def test_quick_results_are_left_out_and_said(leaps: Leaps, store: Store, tmp_path: Path) -> None:
+def test_quick_results_are_reported_and_left_out(leaps: Leaps, store: Store, tmp_path: Path) -> None:
     leaps("report")
     before = files(tmp_path)
     keep(store, cell("tasks", "leaps", "maze", 0, budget=2_000), 0.123)
@@ -156,13 +156,11 @@ def test_quick_results_are_left_out_and_said(leaps: Leaps, store: Store, tmp_pat
     assert files(tmp_path) == before
 
 
-def test_a_report_of_quick_results_goes_nowhere_by_default(
-    leaps: Leaps, store: Store, tmp_path: Path
-) -> None:
+def test_report_of_quick_results_needs_an_output_folder(leaps: Leaps, store: Store, tmp_path: Path) -> None:
     keep(store, cell("tasks", "drl", "maze", 0, judged=50, steps=10_000), 0.123)
-    said = "--quick: expected --out and no --readme"
-    assert_refused(leaps("report", "--quick"), said)
-    assert_refused(leaps("report", "--quick", "--out", "trial", "--readme", "README.md"), said)
+    message = "--quick: expected --out and no --readme"
+    assert_refused(leaps("report", "--quick"), message)
+    assert_refused(leaps("report", "--quick", "--out", "trial", "--readme", "README.md"), message)
     assert files(tmp_path) == {}
     assert leaps("report", "--quick", "--out", "trial").code == 0
     text = (tmp_path / "trial" / "reproduction.md").read_text()
@@ -172,14 +170,14 @@ def test_a_report_of_quick_results_goes_nowhere_by_default(
 
 def test_figures_are_drawn_beside_the_tables(leaps: Leaps, store: Store, tmp_path: Path) -> None:
     all_shown(store.folder)
-    told = leaps("report", "--json").json
-    assert told["experiments"][:3] == ["tasks", "karel-hard", "latent-map"]
+    report = leaps("report", "--json").json
+    assert report["experiments"][:3] == ["tasks", "karel-hard", "latent-map"]
     for name in (
         "latent-map",
         "cem-trajectory-leaps+-stair-climber",
         "data-histogram",
         "rollouts-leaps-maze",
     ):
-        assert f"docs/figures/{name}.svg" in told["files"]
+        assert f"docs/figures/{name}.svg" in report["files"]
         assert (tmp_path / "docs" / "figures" / f"{name}.svg").exists()
     assert leaps("report", "--check").code == 0

@@ -1,4 +1,4 @@
-"""The command that exports stored results: what it writes, prints and refuses."""
+"""`leaps results`: files, output and errors."""
 
 import csv
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_without_a_file_the_results_are_counted(leaps: Leaps) -> None:
     assert lines[1:] == [["short", "1", "0", "1", "1"], ["tasks", "3", "1", "1", "1"]]
 
 
-def test_a_damaged_file_is_named(leaps: Leaps, stored: Store) -> None:
+def test_damaged_file_is_named(leaps: Leaps, stored: Store) -> None:
     file = stored.file(cell("tasks", "hc", "maze"))
     file.write_text("{")
     done = leaps("results", "--json")
@@ -58,7 +58,7 @@ def test_a_damaged_file_is_named(leaps: Leaps, stored: Store) -> None:
     assert f"left out, as it can't be read: {file}" in done.err
 
 
-def test_misuse_is_explained(leaps: Leaps) -> None:
+def test_misuse_is_an_error(leaps: Leaps) -> None:
     assert_refused(leaps("results", "--experiment", "taks"), "no results of 'taks'", "it has short, tasks")
     assert_refused(
         leaps("results", "--results", "nowhere"), "no folder of results at nowhere", "--results DIR"

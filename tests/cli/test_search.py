@@ -1,4 +1,4 @@
-"""The commands that find programs: what they print, what they keep, and what they refuse."""
+"""`leaps solve` and `leaps imitate`: output, files and errors."""
 
 import json
 import os
@@ -31,13 +31,13 @@ KEPT = {"program.karel", "result.json", "history.jsonl", "rollout.gif"}
 
 
 @pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results go to the working directory unless told otherwise: let that be an empty one."""
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make an empty folder the working directory, where results are written by default."""
     monkeypatch.chdir(tmp_path)
 
 
 def kept(folder: Path) -> dict[str, Any]:
-    """The result in a folder, which has to be whole; of an interrupted search, with what to go on from."""
+    """Read the result in a folder; it must be complete, and an interrupted search must have a checkpoint."""
     with Image.open(folder / "rollout.gif") as film:
         assert getattr(film, "n_frames", 1) > 1
     result = json.loads((folder / "result.json").read_text())
@@ -52,7 +52,7 @@ def kept(folder: Path) -> dict[str, Any]:
 # solve
 
 
-def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Path) -> None:
+def test_json_is_one_object_and_is_also_in_the_folder(leaps: Leaps, tmp_path: Path) -> None:
     done = leaps("solve", "maze", "--json", "--out", tmp_path / "found")
     assert (done.code, done.err) == (0, "")
     assert len(done.out.splitlines()) == 1
@@ -62,7 +62,7 @@ def test_json_is_one_object_that_the_folder_holds_too(leaps: Leaps, tmp_path: Pa
     assert evaluate(done.json["program"], "maze", episodes=200, seed=9).mean_return[0] == 1.0
 
 
-def test_a_program_is_shown_as_it_is_read_with_its_return(leaps: Leaps, tmp_path: Path) -> None:
+def test_program_is_shown_indented_with_its_return(leaps: Leaps, tmp_path: Path) -> None:
     done = leaps("solve", "stair-climber", "--seed", 1)
     folder = tmp_path / "out" / "stair-climber-ladder-1"
     result = kept(folder)
@@ -76,7 +76,7 @@ def test_a_program_is_shown_as_it_is_read_with_its_return(leaps: Leaps, tmp_path
     assert "interrupted" not in flat
 
 
-def test_a_program_that_does_not_solve_the_task_is_not_called_solved(leaps: Leaps) -> None:
+def test_unsolved_task_is_not_reported_as_solved(leaps: Leaps) -> None:
     done = leaps("solve", "snake", "--method", "random-8")
     assert done.code == 0
     assert "not solved" in done.out
@@ -108,7 +108,7 @@ def test_several_seeds_are_shown_one_by_one_and_on_average(leaps: Leaps, tmp_pat
     }
 
 
-def test_settings_reach_the_search(leaps: Leaps) -> None:
+def test_settings_are_passed_to_the_search(leaps: Leaps) -> None:
     words = ("--method", "hc", "--budget", 60, "--size", "6x7", "--max-length", 9, "--seed", 2, "--json")
     report = leaps("solve", "maze", *words).json
     config = report["config"]
@@ -118,7 +118,7 @@ def test_settings_reach_the_search(leaps: Leaps) -> None:
     assert len(report["program"].split()) <= 9
 
 
-def test_a_search_of_ones_own_is_called_by_its_file(leaps: Leaps, tmp_path: Path) -> None:
+def test_user_search_is_named_by_its_file(leaps: Leaps, tmp_path: Path) -> None:
     example = Path(__file__).parents[2] / "examples" / "a_search_of_your_own.py"
     report = leaps("solve", "maze", "--method", f"{example}:MySearch", "--seed", 1, "--json").json
     assert report == kept(tmp_path / "out" / "maze-MySearch-1")
@@ -126,7 +126,7 @@ def test_a_search_of_ones_own_is_called_by_its_file(leaps: Leaps, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("def Mine(setting):\n    return 1 / 0\n", "mine.py, line 2: ZeroDivisionError: division by zero"),
         ("class Mine:\n    def __init__(self, setting): ...\n", "mine.py, line 1: expected an object with"),
@@ -138,12 +138,12 @@ def test_a_search_of_ones_own_is_called_by_its_file(leaps: Leaps, tmp_path: Path
         ),
     ],
 )  # fmt: skip
-def test_a_broken_search_is_shown_with_its_line(leaps: Leaps, tmp_path: Path, source: str, said: str) -> None:
+def test_error_of_a_user_search_has_its_line(leaps: Leaps, tmp_path: Path, source: str, message: str) -> None:
     (tmp_path / "mine.py").write_text(source)
-    assert_refused(leaps("solve", "maze", "--method", "mine.py:Mine"), said)
+    assert_refused(leaps("solve", "maze", "--method", "mine.py:Mine"), message)
 
 
-def test_a_program_is_found_that_holds_at_other_sizes(leaps: Leaps, tmp_path: Path) -> None:
+def test_search_finds_a_program_for_several_sizes(leaps: Leaps, tmp_path: Path) -> None:
     words = ("solve", "stair-climber", "--also", "9x9, 14x10", "--out", tmp_path / "found")
     report = leaps(*words, "--json").json
     assert report["config"]["also"] == [[9, 9], [14, 10]]
@@ -164,12 +164,12 @@ def test_several_searches_are_summed_up_size_by_size(leaps: Leaps) -> None:
     assert "at 9x9: not solved" in shown
 
 
-def test_the_same_command_finds_the_same(leaps: Leaps) -> None:
+def test_search_is_deterministic(leaps: Leaps) -> None:
     one, other = (leaps("solve", "top-off", "--budget", 500, "--json").json for _ in range(2))
     assert {**one, "seconds": 0} == {**other, "seconds": 0}
 
 
-def test_a_result_can_be_replaced(leaps: Leaps, tmp_path: Path) -> None:
+def test_result_can_be_replaced(leaps: Leaps, tmp_path: Path) -> None:
     for seed in (0, 1):
         leaps("solve", "maze", "--method", "random-8", "--seed", seed, "--out", tmp_path / "found")
     assert kept(tmp_path / "found")["seed"] == 1
@@ -178,7 +178,7 @@ def test_a_result_can_be_replaced(leaps: Leaps, tmp_path: Path) -> None:
 def test_seeds_are_searched_on_a_cluster(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Here the cluster is two processes; `tests/experiments` tries real ones."""
+    """The cluster of this test is two processes; `tests/experiments` uses real ones."""
     asked: list[tuple[str, str | None]] = []
 
     def connect(name: str, address: str | None) -> Local:
@@ -230,19 +230,19 @@ MISUSES = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), MISUSES)
-def test_misuse_is_explained(leaps: Leaps, words: list[str], said: str) -> None:
-    assert_refused(leaps("solve", *words, "--json"), said)
+@pytest.mark.parametrize(("words", "message"), MISUSES)
+def test_misuse_is_an_error(leaps: Leaps, words: list[str], message: str) -> None:
+    assert_refused(leaps("solve", *words, "--json"), message)
 
 
-@pytest.mark.parametrize(("words", "said"), MISUSES)
-def test_misuse_leaves_nothing_behind(leaps: Leaps, tmp_path: Path, words: list[str], said: str) -> None:
-    assert_refused(leaps("solve", *words), said)
+@pytest.mark.parametrize(("words", "message"), MISUSES)
+def test_misuse_writes_nothing(leaps: Leaps, tmp_path: Path, words: list[str], message: str) -> None:
+    assert_refused(leaps("solve", *words), message)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("more", [[], ["--seeds", "2"]])
-def test_a_file_where_the_folder_should_be_is_refused_before_the_search(
+def test_file_where_the_folder_should_be_is_refused_before_the_search(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, more: list[str]
 ) -> None:
     def searched(*_: object, **__: object) -> None:
@@ -254,22 +254,22 @@ def test_a_file_where_the_folder_should_be_is_refused_before_the_search(
     assert (tmp_path / "file").read_text() == "dear"
 
 
-def test_a_folders_name_is_printed_as_it_is(leaps: Leaps, tmp_path: Path) -> None:
-    # Square brackets mean something to what prints it.
+def test_name_of_the_folder_is_printed_unchanged(leaps: Leaps, tmp_path: Path) -> None:
+    # Square brackets are markup for rich, which prints the name.
     done = leaps("solve", "maze", "--method", "random-8", "--out", tmp_path / "[" / "x]")
     assert done.code == 0
     assert "[/x]" in "".join(done.out.split())  # a long path is broken into lines
 
 
-def test_a_seed_that_is_too_large_is_refused(leaps: Leaps) -> None:
+def test_seed_that_is_too_large_is_refused(leaps: Leaps) -> None:
     assert_refused(leaps("solve", "maze", "--seed", 2**64), "seed")
 
 
 @pytest.mark.parametrize("seeds", [1, 2])
-def test_what_was_found_is_printed_when_the_view_has_gone(
+def test_solution_is_printed_after_the_live_view_is_closed(
     leaps: Leaps, monkeypatch: pytest.MonkeyPatch, seeds: int
 ) -> None:
-    # A view that goes takes the lines below it with it.
+    # A live view that closes also removes the lines below it.
     course: list[str] = []
     monkeypatch.setattr(LiveView, "__exit__", lambda *_: course.append("gone"))
     monkeypatch.setattr("leaps.cli.search.print_solution", lambda *_: course.append("printed"))
@@ -280,7 +280,7 @@ def test_what_was_found_is_printed_when_the_view_has_gone(
 # Ctrl-C
 
 
-def test_an_interrupted_search_keeps_its_best(
+def test_interrupted_search_keeps_its_best(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveView, "show", interrupt_in_round(4))
@@ -295,7 +295,7 @@ def test_an_interrupted_search_keeps_its_best(
     assert all(kept(folder)["interrupted"] is True for folder in folders)
 
 
-def test_an_interrupted_search_prints_json_too(
+def test_interrupted_search_prints_json_too(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LiveView, "show", interrupt_in_round(4))
@@ -305,7 +305,7 @@ def test_an_interrupted_search_prints_json_too(
     assert done.json == kept(tmp_path / "found")
 
 
-def test_an_interruption_before_anything_was_found_is_no_crash(
+def test_interruption_before_the_first_program_has_no_traceback(
     leaps: Leaps, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaps.search.objective.Objective.scores", interrupt)
@@ -336,25 +336,25 @@ def assert_interrupted(done: Done) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal of its own")
 def test_ctrl_c_in_a_terminal_ends_a_search_and_keeps_its_best(tmp_path: Path) -> None:
-    """The real thing: a process of its own, watched on a terminal and interrupted while it searches."""
-    ours, theirs = pty.openpty()
+    """Interrupt a separate process on a real terminal while it searches."""
+    master, terminal = pty.openpty()
     folder = tmp_path / "found"
     words = ["solve", "snake", "--budget", "100000000", "--json", "--out", str(folder)]
     process = subprocess.Popen(
         [sys.executable, "-m", "leaps.cli", *words],
         stdout=subprocess.PIPE,
-        stderr=theirs,
+        stderr=terminal,
         text=True,
         env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "PYTHONPATH": str(Path(__file__).parents[2])},
     )
-    os.close(theirs)
+    os.close(terminal)
     seen = bytearray()
     searching = Event()
 
     def read() -> None:
-        """Read on to the end: who writes to a terminal that nobody reads has to wait."""
+        """Read to the end; a process that writes to a terminal blocks if nothing reads."""
         with suppress(OSError):  # the other side is closed
-            while more := os.read(ours, 10_000):
+            while more := os.read(master, 10_000):
                 seen.extend(more)
                 if b"best return" in seen:
                     searching.set()
@@ -368,7 +368,7 @@ def test_ctrl_c_in_a_terminal_ends_a_search_and_keeps_its_best(tmp_path: Path) -
     finally:
         process.kill()
         reader.join(10)
-        os.close(ours)
+        os.close(master)
     assert process.returncode == 130
     assert b"Traceback" not in seen
     result = json.loads(out)
@@ -380,7 +380,7 @@ def test_ctrl_c_in_a_terminal_ends_a_search_and_keeps_its_best(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("program", ["DEF run m( move move m)", "DEF run m( turnLeft putMarker m)"])
-def test_the_behaviour_of_a_short_program_is_found(leaps: Leaps, program: str) -> None:
+def test_imitate_finds_the_behaviour_of_a_short_program(leaps: Leaps, program: str) -> None:
     reports = [
         leaps("imitate", "-e", program, "--iterations", 50, "--seed", seed, "--json").json
         for seed in range(2)
@@ -393,7 +393,7 @@ def test_the_behaviour_of_a_short_program_is_found(leaps: Leaps, program: str) -
     assert best["r_mat"] == again[0]
 
 
-def test_what_imitates_is_shown_with_how_well_it_does(leaps: Leaps, tmp_path: Path) -> None:
+def test_imitating_program_is_shown_with_its_score(leaps: Leaps, tmp_path: Path) -> None:
     file = tmp_path / "walk.karel"
     file.write_text("DEF run m(\n  move\n  move\nm)\n")
     words = ("imitate", file, "--iterations", 5)
@@ -404,7 +404,7 @@ def test_what_imitates_is_shown_with_how_well_it_does(leaps: Leaps, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["-e", "nonsense"], "expected"),
         (["-e", "DEF run m( mvoe m)"], "did you mean 'move'"),
@@ -414,8 +414,8 @@ def test_what_imitates_is_shown_with_how_well_it_does(leaps: Leaps, tmp_path: Pa
         ([], "expected a program"),
     ],
 )
-def test_nonsense_is_not_imitated(leaps: Leaps, words: list[str], said: str) -> None:
-    assert_refused(leaps("imitate", *words), said)
+def test_invalid_imitate_is_an_error(leaps: Leaps, words: list[str], message: str) -> None:
+    assert_refused(leaps("imitate", *words), message)
 
 
 # Help
@@ -429,13 +429,13 @@ def test_help_names_every_method(leaps: Leaps) -> None:
     assert "--json" in flat
 
 
-def test_imitate_explains_itself(leaps: Leaps) -> None:
+def test_help_of_imitate(leaps: Leaps) -> None:
     done = leaps("imitate", "--help")
     assert done.code == 0
     assert "--json" in done.out
 
 
-def test_an_interrupted_search_goes_on_with_the_same_command(
+def test_same_command_resumes_an_interrupted_search(
     leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["solve", "snake", "--budget", 3000, "--json", "--out", tmp_path / "found"]
@@ -452,8 +452,8 @@ def test_an_interrupted_search_goes_on_with_the_same_command(
     assert {**done.json, "seconds": 0} == {**whole.json, "seconds": 0}
 
 
-def test_a_task_in_a_file_is_solved_and_its_folder_has_its_name(leaps: Leaps, tmp_path: Path) -> None:
-    """The corridor of docs/tasks.md, in a folder of its own."""
+def test_task_in_a_file_is_solved_and_its_folder_has_its_name(leaps: Leaps, tmp_path: Path) -> None:
+    """The corridor of docs/tasks.md, in its own folder."""
     pages = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text()
     code = pages.split("```python\n", 1)[1].split("```", 1)[0]
     (tmp_path / "mine").mkdir()

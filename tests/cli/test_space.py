@@ -1,4 +1,4 @@
-"""The commands about the program space, with a data set and a training small enough for a test."""
+"""Commands for the program space, with a small data set and a short training."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ TURN = "DEF run m( turnLeft turnLeft m)"
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A data set, and a training of one epoch on it."""
+    """A data set and a training of one epoch."""
     data = tmp_path_factory.mktemp("space") / "data"
     training = data.parent / "training"
     for words in (
@@ -48,13 +48,13 @@ def test_the_same_seed_gives_the_same_bytes(leaps: Leaps, folders: tuple[Path, P
         assert (tmp_path / "again" / name).read_bytes() == (data / name).read_bytes()
 
 
-def test_a_folder_that_holds_something_is_not_touched(leaps: Leaps, tmp_path: Path) -> None:
+def test_non_empty_folder_is_not_changed(leaps: Leaps, tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     assert_refused(leaps("data", "--programs", 40, "--out", tmp_path), "already holds something")
     assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
 
 
-def test_a_training_is_not_written_over_something_else(
+def test_training_does_not_overwrite_other_files(
     leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     (tmp_path / "letter.txt").write_text("dear")
@@ -63,7 +63,7 @@ def test_a_training_is_not_written_over_something_else(
     assert [file.name for file in tmp_path.iterdir()] == ["letter.txt"]
 
 
-def test_a_finished_training_says_its_result_again(leaps: Leaps, folders: tuple[Path, Path]) -> None:
+def test_finished_training_prints_its_result_again(leaps: Leaps, folders: tuple[Path, Path]) -> None:
     data, training = folders
     words = (
         "train",
@@ -87,7 +87,7 @@ def test_a_finished_training_says_its_result_again(leaps: Leaps, folders: tuple[
     assert len((training / "metrics.jsonl").read_text().splitlines()) == 1
 
 
-def test_another_configuration_is_refused_in_a_trainings_folder(
+def test_other_configuration_is_refused_in_the_folder_of_a_training(
     leaps: Leaps, folders: tuple[Path, Path]
 ) -> None:
     data, training = folders
@@ -114,12 +114,12 @@ def test_settings_of_data_and_training_can_be_overridden(leaps: Leaps, tmp_path:
     assert len(leaps("encode", "-e", WALK, "--space", training).out.split()) == 256
 
 
-def test_an_unknown_setting_is_refused(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_unknown_setting_is_refused(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
     done = leaps("train", "--data", folders[0], "--out", tmp_path / "t", "--set", "speed=9")
     assert_refused(done, "unknown setting 'speed'")
 
 
-def test_what_is_encoded_can_be_decoded(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_encoded_program_can_be_decoded(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
     _, training = folders
     encoded = leaps("encode", "-e", WALK, "--space", training)
     assert len(encoded.out.split()) == 256
@@ -134,7 +134,7 @@ def test_what_is_encoded_can_be_decoded(leaps: Leaps, folders: tuple[Path, Path]
     assert KAREL.compile(LANGUAGE.encode(programs[0][0].split())[None]).entry[0] >= 0
 
 
-def test_a_decoded_program_keeps_to_its_length(
+def test_decoded_program_has_at_most_the_maximum_length(
     leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     file = tmp_path / "latents.txt"
@@ -169,7 +169,7 @@ def test_the_latent_map_is_drawn(leaps: Leaps, folders: tuple[Path, Path], tmp_p
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (
             ["train", "--data", "DATA", "--out", "new", "--variant", "best"],
@@ -191,22 +191,22 @@ def test_the_latent_map_is_drawn(leaps: Leaps, folders: tuple[Path, Path], tmp_p
         ),
     ],
 )
-def test_misuse_is_explained(
+def test_misuse_is_an_error(
     leaps: Leaps,
     folders: tuple[Path, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     words: list[str],
-    said: str,
+    message: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     places = {"DATA": str(folders[0]), "TRAINING": str(folders[1])}
-    assert_refused(leaps(*(places.get(word, word) for word in words)), said)
+    assert_refused(leaps(*(places.get(word, word) for word in words)), message)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("text", ["", "hello", "1 2 3", " ".join(["nan"] * 256), '{"point": "x"}'])
-def test_what_is_no_point_is_refused(
+def test_invalid_latent_is_refused(
     leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path, text: str
 ) -> None:
     file = tmp_path / "latent.txt"
@@ -214,9 +214,7 @@ def test_what_is_no_point_is_refused(
     assert_refused(leaps("decode", file, "--space", folders[1]), "expected")
 
 
-def test_cuda_is_refused_where_there_is_none(
-    leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_cuda_is_refused_without_a_gpu(leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path) -> None:
     import torch
 
     if torch.cuda.is_available():
@@ -229,7 +227,7 @@ def test_cuda_is_refused_where_there_is_none(
 @pytest.mark.parametrize(
     "command", ["data", "train", "encode", "decode", "interpolate", "latent-map", "smoothness"]
 )
-def test_every_command_teaches_and_takes_json(leaps: Leaps, command: str) -> None:
+def test_every_command_has_help_and_json(leaps: Leaps, command: str) -> None:
     done = leaps(command, "--help")
     assert done.code == 0
     assert "--json" in done.out
@@ -246,7 +244,7 @@ TINY = (
 FEW = ("--set", "data.programs=60", "--set", "data.max_length=20", "--set", "data.horizon=8")
 
 
-def test_a_space_is_trained_for_a_gymnasium_task_and_solves_it(leaps: Leaps, tmp_path: Path) -> None:
+def test_space_is_trained_for_a_gymnasium_task_and_solves_it(leaps: Leaps, tmp_path: Path) -> None:
     words = (
         *("train", "--task", CORRIDOR, "--out", tmp_path / "space", "--preset", "quick", "--epochs", 8),
         *("--variant", "pl", "--set", "batch=20", "--set", "learning_rate=0.005", "--set", "beta=0.01"),
@@ -255,7 +253,7 @@ def test_a_space_is_trained_for_a_gymnasium_task_and_solves_it(leaps: Leaps, tmp
     )
     report = leaps(*words).json
     assert report["test_action_accuracy"] > 0.5
-    assert leaps(*words).json == report  # finished: nothing is trained again
+    assert leaps(*words).json == report  # the training is finished, so nothing is trained
     config = json.loads((tmp_path / "space" / "data" / "manifest.json").read_text())["config"]
     assert (config["task"], config["programs"], config["horizon"]) == (CORRIDOR, 600, 8)
     for method in ("cebs", "leaps+"):
@@ -267,7 +265,7 @@ def test_a_space_is_trained_for_a_gymnasium_task_and_solves_it(leaps: Leaps, tmp
         assert done["config"]["space"] == str(tmp_path / "space")
 
 
-def test_a_data_set_of_a_task_is_made_once_and_trained_on(leaps: Leaps, tmp_path: Path) -> None:
+def test_data_set_of_a_task_is_made_once_and_reused(leaps: Leaps, tmp_path: Path) -> None:
     words = ("--set", "max_length=20", "--set", "horizon=8", "--json")
     made = leaps("data", "--task", CORRIDOR, "--out", tmp_path / "data", "--programs", 60, *words).json
     assert (made["programs"], made["rollouts"]) == (60, 240)
@@ -283,7 +281,7 @@ def test_a_data_set_of_a_task_is_made_once_and_trained_on(leaps: Leaps, tmp_path
     corridor.CORRIDOR.domain.parse(decoded.json["programs"][0])
 
 
-def test_a_space_of_another_language_is_refused_with_the_words(
+def test_space_of_another_language_is_refused_with_the_words(
     leaps: Leaps, folders: tuple[Path, Path], tmp_path: Path
 ) -> None:
     words = ("solve", CORRIDOR, "--space", folders[1], "--out", tmp_path / "found")
@@ -301,13 +299,13 @@ def test_a_space_of_another_language_is_refused_with_the_words(
         (("--task", CORRIDOR, *FEW, "--set", "select=search"), "needs a data set of Karel's random worlds"),
     ],
 )
-def test_a_training_that_is_asked_for_wrongly_is_refused(
+def test_invalid_training_is_refused(
     leaps: Leaps, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:
     assert_refused(leaps("train", "--out", tmp_path / "space", *words), message)
 
 
-def test_other_data_in_a_trainings_folder_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+def test_other_data_in_the_folder_of_a_training_is_refused(leaps: Leaps, tmp_path: Path) -> None:
     words = ("train", "--task", CORRIDOR, "--out", tmp_path / "space", *TINY, *FEW)
     assert leaps(*words, "--variant", "p").code == 0
     assert_refused(leaps(*words, "--variant", "p", "--set", "data.programs=61"), "use another --out")

@@ -1,4 +1,4 @@
-"""The command that opens the studio, from its first line to Ctrl-C."""
+"""`leaps studio`, from its first line to Ctrl-C."""
 
 import http.client
 import json
@@ -46,38 +46,38 @@ def ask(address: str, method: str, path: str, **fields: object) -> Any:
     assert parts.hostname is not None
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
     connection.request(method, path, json.dumps(fields), {"Content-Type": "application/json"})
-    told = json.loads(connection.getresponse().read())
+    answer = json.loads(connection.getresponse().read())
     connection.close()
-    return told
+    return answer
 
 
-def test_the_studio_says_where_it_is_and_ends_with_ctrl_c() -> None:
+def test_studio_prints_its_address_and_ends_with_ctrl_c() -> None:
     process = start(str(ROOT / "examples" / "snake.karel"), "--json")
     assert process.stdout is not None
-    said = json.loads(process.stdout.readline())
-    assert said["token"] is None
-    begin = about(said["address"])["start"]
+    printed = json.loads(process.stdout.readline())
+    assert printed["token"] is None
+    begin = about(printed["address"])["start"]
     assert begin["task"] == "snake"
     assert begin["program"] == (ROOT / "examples" / "snake.karel").read_text()
     code, out, err = interrupt(process)
     assert (code, out, err) == (0, "", "")
 
 
-def test_a_task_of_ones_own_is_begun_with_under_its_plain_name(tmp_path: Path) -> None:
+def test_user_task_is_the_first_task_under_its_plain_name(tmp_path: Path) -> None:
     corridor = corridor_in(tmp_path)
     process = start("--json", "--task", f"{corridor}:CORRIDOR~100")
     assert process.stdout is not None
     address = json.loads(process.stdout.readline())["address"]
-    told = about(address)
-    assert told["start"]["task"] == "corridor~100"
-    assert told["tasks"][-1]["name"] == "corridor"
+    answer = about(address)
+    assert answer["start"]["task"] == "corridor~100"
+    assert answer["tasks"][-1]["name"] == "corridor"
     scored = ask(address, "POST", "/api/evaluate", program=SOLUTION, task="corridor~100")
     assert scored["mean"] == 1.0
     code, _, err = interrupt(process)
     assert (code, err) == (0, "")
 
 
-def test_a_file_with_a_task_opens_with_that_task() -> None:
+def test_file_with_a_task_opens_with_that_task() -> None:
     example = ROOT / "tests" / "browser" / "cart_pole.py"
     process = start("--json", f"{example}:CART_POLE")
     assert process.stdout is not None
@@ -89,12 +89,12 @@ def test_a_file_with_a_task_opens_with_that_task() -> None:
     assert (code, err) == (0, "")
 
 
-def test_one_task_is_enough(leaps: Leaps) -> None:
+def test_task_given_twice_is_refused(leaps: Leaps) -> None:
     refused = leaps("studio", "my_env.py:CART_POLE", "--task", "maze", "--port", "0")
     assert_refused(refused, "expected one task, found my_env.py:CART_POLE and --task maze")
 
 
-def test_ctrl_c_ends_it_quietly_whatever_is_under_way() -> None:
+def test_ctrl_c_during_requests_has_no_traceback() -> None:
     process = start("--json")
     assert process.stdout is not None
     parts = urlsplit(json.loads(process.stdout.readline())["address"])
@@ -115,7 +115,7 @@ def test_ctrl_c_ends_it_quietly_whatever_is_under_way() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes where Linux lists them")
-def test_ctrl_c_also_ends_a_search_that_is_under_way() -> None:
+def test_ctrl_c_ends_a_running_search() -> None:
     process = start("--task", "maze")
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -144,20 +144,20 @@ def children_of(process: int) -> list[Path]:
 
 
 def arguments_of(entry: Path) -> bytes:
-    """The words that a process was called with; none if it is gone."""
+    """The command line of a process; empty if the process has ended."""
     try:
         return (entry / "cmdline").read_bytes()
     except OSError:
         return b""
 
 
-def test_a_port_that_is_taken_is_said_clearly(leaps: Leaps) -> None:
+def test_port_in_use_is_an_error(leaps: Leaps) -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         assert_refused(leaps("studio", "--port", port, "--no-open"), f"port {port} is taken")
 
 
-def test_what_is_no_task_or_no_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+def test_unknown_task_or_file_is_refused(leaps: Leaps, tmp_path: Path) -> None:
     assert_refused(leaps("studio", "--task", "topoff", "--port", "0"), "did you mean 'top-off'?")
     assert_refused(leaps("studio", tmp_path / "none.karel", "--port", "0"), "No such file")
     long = tmp_path / "long.karel"
@@ -166,11 +166,11 @@ def test_what_is_no_task_or_no_file_is_refused(leaps: Leaps, tmp_path: Path) -> 
     assert_refused(leaps("studio", "--port", "70000"), "--port")
 
 
-def test_a_task_of_ones_own_that_can_not_be_shown_is_refused(leaps: Leaps, tmp_path: Path) -> None:
+def test_user_task_that_cannot_be_shown_is_refused(leaps: Leaps, tmp_path: Path) -> None:
     corridor = corridor_in(tmp_path)
 
     def begin(name: str) -> Any:
-        # A port that is taken, which would be said if it came to that.
+        # The port is in use, so a start that got this far would report it.
         with listen("127.0.0.1", 0) as taken:
             return leaps("studio", "--task", name, "--port", taken.getsockname()[1], "--no-open")
 
@@ -186,13 +186,13 @@ def test_a_task_of_ones_own_that_can_not_be_shown_is_refused(leaps: Leaps, tmp_p
 
 
 @pytest.mark.parametrize("module", ["starlette", "uvicorn", "leaps.studio.server"])
-def test_other_commands_do_without_the_server(module: str) -> None:
+def test_other_commands_do_not_import_the_server(module: str) -> None:
     code = f"import leaps.cli, sys; print({module!r} in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
 
 
-def test_a_program_is_opened_with_the_task_that_it_was_found_for(tmp_path: Path) -> None:
+def test_program_is_opened_with_the_task_of_its_search(tmp_path: Path) -> None:
     named, found, lost, odd = (
         tmp_path / name for name in ("maze.karel", "a/x.karel", "b/x.karel", "c/x.karel")
     )

@@ -1,4 +1,4 @@
-"""`leaps trajectory`, in a space that has learned nothing and with a budget of three populations."""
+"""`leaps trajectory`, in an untrained space and with a budget of three populations."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_a_trajectory_is_a_picture_a_film_a_table_and_numbers(
+def test_trajectory_is_a_picture_a_film_a_table_and_numbers(
     leaps: Leaps, space: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "truth.karel").write_text(f"# it works\n{STAIRS}")
@@ -32,26 +32,26 @@ def test_a_trajectory_is_a_picture_a_film_a_table_and_numbers(
     names = ["evolution.md", "trajectory.gif", "trajectory.json", "trajectory.png"]
     assert sorted(file.name for file in folder.iterdir()) == names
 
-    told = done.json
-    assert (told["task"], told["method"], told["seed"]) == ("stair-climber", "leaps+", 3)
-    assert (told["iterations"], told["converged"], told["out"]) == (3, False, str(folder))
+    report = done.json
+    assert (report["task"], report["method"], report["seed"]) == ("stair-climber", "leaps+", 3)
+    assert (report["iterations"], report["converged"], report["out"]) == (3, False, str(folder))
 
     kept = json.loads((folder / "trajectory.json").read_text())
     assert [len(row["population"]) for row in kept["iterations"]] == [64, 64, 22]
     assert (kept["truth"]["program"], kept["truth"]["return"]) == (STAIRS, 1.0)
     table = (folder / "evolution.md").read_text()
-    for row in told["evolution"]:
+    for row in report["evolution"]:
         same = kept["iterations"][row["iteration"] - 1]
         assert (row["return"], row["program"]) == (same["best_return"], same["best_program"])
         assert f"| {row['iteration']} | {row['return']:.2f} | `{row['program']}` |" in table
-    assert [row["iteration"] for row in told["evolution"]][:: len(told["evolution"]) - 1] == [1, 3]
+    assert [row["iteration"] for row in report["evolution"]][:: len(report["evolution"]) - 1] == [1, 3]
     with Image.open(folder / "trajectory.gif") as film:
         assert film.n_frames == 3  # type: ignore[attr-defined]
     with Image.open(folder / "trajectory.png") as picture:
         assert picture.format == "PNG"
 
 
-def test_people_are_told_how_programs_evolved(
+def test_evolution_of_programs_is_printed(
     leaps: Leaps, space: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -67,7 +67,7 @@ def test_people_are_told_how_programs_evolved(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("stair-climbr",), "unknown task 'stair-climbr'; did you mean 'stair-climber'?"),
         (("maze", "--method", "ladder"), "--method: expected leaps or leaps+, found 'ladder'"),
@@ -78,15 +78,15 @@ def test_people_are_told_how_programs_evolved(
         (("maze", "--truth", "missing.karel"), "missing.karel: No such file or directory"),
     ],
 )
-def test_misuse_is_told_and_nothing_written(
-    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...], said: str
+def test_misuse_is_an_error_and_writes_nothing(
+    leaps: Leaps, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[object, ...], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert_refused(leaps("trajectory", *words), said)
+    assert_refused(leaps("trajectory", *words), message)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_truth_that_is_no_program_is_pointed_at(leaps: Leaps, space: Path, tmp_path: Path) -> None:
+def test_syntax_error_in_the_target_program_is_shown(leaps: Leaps, space: Path, tmp_path: Path) -> None:
     file = tmp_path / "truth.karel"
     file.write_text("DEF run m( mov m)")
     done = leaps("trajectory", "maze", "--space", space, "--truth", file, "--out", tmp_path / "new")
@@ -94,7 +94,7 @@ def test_a_truth_that_is_no_program_is_pointed_at(leaps: Leaps, space: Path, tmp
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_file_is_not_taken_for_a_folder(leaps: Leaps, space: Path, tmp_path: Path) -> None:
+def test_file_instead_of_a_folder_is_refused(leaps: Leaps, space: Path, tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("dear")
     assert_refused(

@@ -18,7 +18,7 @@ def server() -> Iterator[Running]:
 
 @pytest.fixture(scope="session")
 def own_server() -> Iterator[Running]:
-    """A studio with a task in an environment of one's own."""
+    """A studio with a user task in a Gymnasium environment."""
     with running(start=Start.of(OWN["corridor"])) as server:
         yield server
 
@@ -30,5 +30,5 @@ def latent_map() -> LatentMap:
 
 @pytest.fixture
 def corridor(tmp_path: Path) -> Path:
-    """The file of a task of one's own."""
+    """The file of a user task."""
     return corridor_in(tmp_path)

@@ -1,4 +1,4 @@
-"""A studio that runs in a thread, and what asks it things over a real connection."""
+"""A studio that runs in a thread, and a client that sends requests over a real connection."""
 
 import http.client
 import json
@@ -18,13 +18,13 @@ SILENCE = 20.0
 """seconds after which a connection is not used again: the server may be about to close it"""
 WALK = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
 OWN = {"corridor": f"{Path(__file__).parents[1] / 'gym' / 'corridor.py'}:CORRIDOR"}
-"""a task in an environment, as the command line names it"""
+"""a task in an environment, in the form of the command line"""
 RIGHT = "DEF run m( WHILE c( not c( atTheEnd c) c) w( right w) m)"
-"""solves it, with a privileged perception"""
+"""solves the task with a privileged perception"""
 
 
-def search_for_ever(connection: Connection, *_: object) -> None:
-    """What a search does to those who watch it, without what it does."""
+def search_without_end(connection: Connection, *_: object) -> None:
+    """Send the events of a search without searching."""
     number = 0
     while True:
         number += 1
@@ -43,7 +43,7 @@ class Answer(NamedTuple):
 
 
 class Running:
-    """A server at work: ask it."""
+    """A running server and a client for it."""
 
     def __init__(self, studio: Studio, host: str = "127.0.0.1") -> None:
         self.studio = studio
@@ -85,13 +85,13 @@ class Running:
         return self.ask("POST", path, json.dumps(fields).encode())
 
     def result(self, path: str, **fields: Any) -> Any:
-        """The answer to a request that must succeed."""
+        """Return the answer to a request that must succeed."""
         answer = self.post(path, fields)
         assert answer.status == 200, answer.body
         return answer.json
 
     def raw(self, data: bytes, wait: float = 5.0) -> bytes:
-        """Send bytes as they are; what comes back until the server closes, or falls silent."""
+        """Send raw bytes; return what arrives until the server closes or the time is over."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=wait) as connection:
             received = b""
             try:
@@ -105,7 +105,7 @@ class Running:
 
 @contextmanager
 def running(host: str = "127.0.0.1", start: Start | None = None) -> Iterator[Running]:
-    """Start a server, and stop it."""
+    """Run a server, and stop it at the end."""
     server = Running(Studio(start, warm=False), host)
     server.thread.start()
     while not server.server.started:

@@ -1,4 +1,4 @@
-"""What is offered at the cursor is what the mask allows."""
+"""Completion at the cursor offers the tokens that the mask allows."""
 
 import numpy as np
 import pytest
@@ -16,12 +16,12 @@ from tests.strategies import programs
 
 
 def labels(text: str, cursor: int | None = None) -> list[str]:
-    told = complete(Source(text), len(text) if cursor is None else cursor, LANGUAGE)
-    return [option["label"] for option in told["options"]]
+    result = complete(Source(text), len(text) if cursor is None else cursor, LANGUAGE)
+    return [option["label"] for option in result["options"]]
 
 
 @given(programs, st.data())
-def test_options_are_what_the_mask_allows_after_any_beginning(program: Program, data: st.DataObject) -> None:
+def test_options_are_the_tokens_that_the_mask_allows(program: Program, data: st.DataObject) -> None:
     tokens = tokens_of(program)[:390]
     written = tokens[: data.draw(st.integers(0, len(tokens)))]
     mask = SyntaxMask(LANGUAGE, 1, 400)
@@ -33,7 +33,7 @@ def test_options_are_what_the_mask_allows_after_any_beginning(program: Program, 
     assert set(labels(" ".join([*written, begun]))) == allowed
 
 
-def test_a_beginning_offers_def_and_an_end_nothing() -> None:
+def test_empty_text_offers_def_and_complete_program_offers_nothing() -> None:
     assert labels("") == ["DEF"]
     assert labels("DEF run m( move m) ") == []
 
@@ -49,33 +49,33 @@ def test_the_word_at_the_cursor_is_replaced() -> None:
     assert "m)" in labels(text, 16)
 
 
-def test_where_the_left_is_wrong_nothing_is_offered() -> None:
+def test_nothing_is_offered_after_an_error() -> None:
     assert labels("DEF run m( jump ") == []
     assert labels("DEF m( ") == []
     assert labels("DEF run m( <pad> ") == []
 
 
-def test_nothing_is_offered_in_a_comment_but_behind_it() -> None:
+def test_tokens_are_offered_after_a_comment_but_not_inside() -> None:
     text = "DEF run # m( mo\n m"
     assert labels(text, 15) == []
     assert labels(text) == ["m("]
     assert labels(text, 8) == ["m("]
 
 
-def test_offsets_are_the_browsers() -> None:
+def test_offsets_are_in_utf16_units() -> None:
     text = "# 🐢\nDEF ru"
-    told = complete(Source(text), len(text) + 1, LANGUAGE)
-    assert told["from"] == text.index("ru") + 1
-    assert [option["label"] for option in told["options"]] == ["run"]
+    result = complete(Source(text), len(text) + 1, LANGUAGE)
+    assert result["from"] == text.index("ru") + 1
+    assert [option["label"] for option in result["options"]] == ["run"]
 
 
-def test_a_cursor_is_in_the_text() -> None:
+def test_cursor_outside_the_text_raises() -> None:
     assert complete(Source("DEF"), 3, LANGUAGE)["from"] == 0
     with pytest.raises(RequestError, match="cursor: expected 0 to 3, found 4"):
         complete(Source("DEF"), 4, LANGUAGE)
 
 
-def test_near_the_longest_length_only_what_still_fits_is_offered() -> None:
+def test_near_the_maximum_length_only_tokens_that_fit_are_offered() -> None:
     text = "DEF run m( " + "move " * 395
     assert set(labels(text)) == {*LANGUAGE.actions, "m)"}
     assert labels(text + "move ") == ["m)"]
@@ -92,7 +92,7 @@ def test_tokens_have_kinds() -> None:
     assert {kinds[token] for token in ("m(", "c)", "e(", "w)")} == {"bracket"}
 
 
-def test_the_words_are_those_of_the_language_given() -> None:
+def test_tokens_are_from_the_given_language() -> None:
     language = Language(("go", "wait"), ("lit",), max_repeat=1)
     found = complete(Source("DEF run m( IF c( "), 17, language)
     assert found["options"] == [

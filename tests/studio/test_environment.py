@@ -1,4 +1,4 @@
-"""A task in a Gymnasium environment, over a real connection: all that the page asks for."""
+"""A task in a Gymnasium environment: every request of the page, over a real connection."""
 
 import http.client
 import io
@@ -18,32 +18,32 @@ from tests.studio.harness import OWN, RIGHT, Running, running
 ASKED = {"program": RIGHT, "task": "corridor"}
 
 
-def test_it_is_listed_in_its_own_words(own_server: Running) -> None:
-    told = own_server.get("/api/about").json
-    assert told["start"]["task"] == "corridor"
-    offered = told["tasks"][-1]
+def test_task_is_listed_with_its_language(own_server: Running) -> None:
+    result = own_server.get("/api/about").json
+    assert result["start"]["task"] == "corridor"
+    offered = result["tasks"][-1]
     assert (offered["name"], offered["group"], offered["variants"]) == ("corridor", "Your own", ["long"])
-    assert "left" in told["languages"][offered["language"]]["words"]
-    assert str(Path(__file__).parents[1]) not in json.dumps(told)
+    assert "left" in result["languages"][offered["language"]]["words"]
+    assert str(Path(__file__).parents[1]) not in json.dumps(result)
 
 
-def test_a_text_is_checked_and_completed_in_its_own_words(own_server: Running) -> None:
+def test_text_is_checked_and_completed_in_the_language_of_the_task(own_server: Running) -> None:
     assert own_server.result("/api/check", **ASKED)["valid"]
-    told = own_server.result("/api/check", program="DEF run m( ri", cursor=13, task="corridor")
-    assert told["complete"]["from"] == 11
-    assert {"label": "right", "kind": "action"} in told["complete"]["options"]
-    assert told["error"]["span"] == [11, 13]
-    assert not own_server.result("/api/check", program=RIGHT)["valid"]  # as one of Karel's
+    result = own_server.result("/api/check", program="DEF run m( ri", cursor=13, task="corridor")
+    assert result["complete"]["from"] == 11
+    assert {"label": "right", "kind": "action"} in result["complete"]["options"]
+    assert result["error"]["span"] == [11, 13]
+    assert not own_server.result("/api/check", program=RIGHT)["valid"]  # Karel's language has other words
 
 
-def test_it_is_scored(own_server: Running) -> None:
-    told = own_server.result("/api/evaluate", **ASKED, seed=4, episodes=20, size="long")
+def test_score_equals_evaluate(own_server: Running) -> None:
+    result = own_server.result("/api/evaluate", **ASKED, seed=4, episodes=20, size="long")
     expected = evaluate(RIGHT, CORRIDOR, seed=4, episodes=20, size="long")
-    assert told["returns"] == expected.returns[0].tolist()
-    assert told["privileged"] == ["atTheEnd"]
+    assert result["returns"] == expected.returns[0].tolist()
+    assert result["privileged"] == ["atTheEnd"]
 
 
-def test_it_is_watched(own_server: Running) -> None:
+def test_rollouts_are_recorded(own_server: Running) -> None:
     one = own_server.result("/api/rollout", **ASKED, index=3)
     assert (one["return"], one["outcome"]) == (1.0, "ended")
     both = own_server.result("/api/rollouts", **ASKED, indices=[3, 5])["rollouts"]
@@ -51,11 +51,11 @@ def test_it_is_watched(own_server: Running) -> None:
     assert both[1]["states"] != one["states"]
 
 
-def test_pictures_are_asked_for_a_few_at_a_time(own_server: Running) -> None:
+def test_number_of_pictures_in_a_request_is_bounded(own_server: Running) -> None:
     total = own_server.result("/api/rollout", **ASKED)["total"]
-    told = own_server.result("/api/pictures", **ASKED, first=1, count=24)
-    assert len(told["pictures"]) == total
-    assert Image.open(io.BytesIO(b64decode(told["pictures"][0]))).size == (48, 8)
+    result = own_server.result("/api/pictures", **ASKED, first=1, count=24)
+    assert len(result["pictures"]) == total
+    assert Image.open(io.BytesIO(b64decode(result["pictures"][0]))).size == (48, 8)
     for wrong in ({"count": 25}, {"count": 0}, {"first": -1, "count": 1}, {}):
         answer = own_server.post("/api/pictures", ASKED | wrong)
         assert answer.status == 422
@@ -67,7 +67,7 @@ def test_karel_has_no_pictures(own_server: Running) -> None:
     assert "whose worlds the page does not draw" in answer.json["error"]
 
 
-def test_an_environment_without_pictures_says_so(tmp_path: Path) -> None:
+def test_environment_without_pictures_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "plain.py"
     source = Path(OWN["corridor"].rpartition(":")[0]).read_text()
     file.write_text(source.replace("return picture", "return None"))
@@ -79,20 +79,20 @@ def test_an_environment_without_pictures_says_so(tmp_path: Path) -> None:
         assert server.result("/api/rollout", **ASKED)["return"] == 1.0
 
 
-def test_it_is_filmed(own_server: Running) -> None:
+def test_gif_of_a_rollout(own_server: Running) -> None:
     answer = own_server.post("/api/gif", ASKED)
     assert answer.headers["content-disposition"] == 'attachment; filename="corridor.gif"'
     assert Image.open(io.BytesIO(answer.body)).format == "GIF"
 
 
-def test_a_program_is_searched_for(own_server: Running) -> None:
-    said = own_server.get("/api/solve?task=corridor&budget=1000&worlds=4").body.decode()
-    end = json.loads(said.rpartition("event: end\ndata: ")[2])
+def test_search_finds_a_program(own_server: Running) -> None:
+    events = own_server.get("/api/solve?task=corridor&budget=1000&worlds=4").body.decode()
+    end = json.loads(events.rpartition("event: end\ndata: ")[2])
     assert end["solved"]
     assert evaluate(end["program"], CORRIDOR).returns.min() == 1.0
 
 
-def test_a_mistake_in_a_perception_is_told_with_its_line(tmp_path: Path) -> None:
+def test_error_in_a_perception_is_reported_until_the_file_is_fixed(tmp_path: Path) -> None:
     file = tmp_path / "mistaken.py"
     source = Path(OWN["corridor"].rpartition(":")[0]).read_text()
     file.write_text(source.replace("return bool(seen[1] > 0.5)", "return bool(seen[7])"))
@@ -108,7 +108,7 @@ def test_a_mistake_in_a_perception_is_told_with_its_line(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("make", ['make="Nowhere-v0"', "make=lambda render_mode=None: 1 / 0"])
-def test_an_environment_that_can_not_be_made_is_refused_at_the_start(tmp_path: Path, make: str) -> None:
+def test_environment_that_cannot_be_made_raises_at_the_start(tmp_path: Path, make: str) -> None:
     file = tmp_path / "nowhere.py"
     file.write_text(
         f"import leaps\nTASK = leaps.GymTask('t', {make}, actions={{'a': 0}}, "
@@ -118,7 +118,7 @@ def test_an_environment_that_can_not_be_made_is_refused_at_the_start(tmp_path: P
         Start.of(f"{file}:TASK")
 
 
-def test_nothing_more_is_computed_for_who_has_gone(tmp_path: Path) -> None:
+def test_work_stops_when_the_client_disconnects(tmp_path: Path) -> None:
     file = tmp_path / "slow.py"
     source = Path(OWN["corridor"].rpartition(":")[0]).read_text()
     file.write_text(

@@ -1,4 +1,4 @@
-"""Who may ask, and who may not."""
+"""Host, origin and token checks."""
 
 import pytest
 
@@ -27,7 +27,7 @@ OPEN = Guard(nothing, "0.0.0.0", "sesame")
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "127.0.0.1:8000", "localhost:1", "LOCALHOST", "[::1]:8000", "[::1]"]
 )
-def test_this_machine_is_called_by_its_own_names(host: str) -> None:
+def test_names_of_this_machine_are_accepted(host: str) -> None:
     assert refusal(LOCAL, host=host) is None
 
 
@@ -44,18 +44,18 @@ def test_this_machine_is_called_by_its_own_names(host: str) -> None:
     ],
 )
 @pytest.mark.parametrize("path", ["/", "/api/about"])
-def test_other_names_are_refused(host: str, path: str) -> None:
+def test_other_host_names_are_refused(host: str, path: str) -> None:
     assert refusal(LOCAL, path, host=host) == 403
 
 
-def test_the_host_that_was_given_is_one_of_the_names() -> None:
+def test_host_of_the_command_line_is_accepted() -> None:
     guard = Guard(nothing, "studio.lan", "sesame")
     assert refusal(guard, "/", host="studio.lan:8000") is None
     assert refusal(guard, "/", host="evil.example") == 403
     assert refusal(Guard(nothing, "fd00::1", "sesame"), "/", host="[fd00::1]:80") is None
 
 
-def test_with_a_token_any_name_of_the_machine_will_do() -> None:
+def test_with_a_token_any_host_name_is_accepted() -> None:
     assert refusal(OPEN, host="whatever.lan", authorization="Bearer sesame") is None
 
 
@@ -65,7 +65,7 @@ def test_pages_of_other_sites_are_refused(site: str) -> None:
     assert refusal(LOCAL, "/", sec_fetch_site=site) is None  # a link to the studio is fine
 
 
-def test_the_studios_own_page_is_not() -> None:
+def test_requests_of_the_studio_page_are_accepted() -> None:
     assert refusal(LOCAL, sec_fetch_site="same-origin", origin="http://127.0.0.1:8000") is None
     assert refusal(LOCAL, sec_fetch_site="none") is None
 
@@ -78,14 +78,14 @@ def test_other_origins_are_refused(origin: str) -> None:
 @pytest.mark.parametrize(
     "authorization", ["", "Bearer", "Bearer ", "Bearer wrong", "Basic sesame", "sesame", "Bearer é"]
 )
-def test_without_the_token_nothing_is_answered(authorization: str) -> None:
+def test_missing_or_wrong_token_is_refused(authorization: str) -> None:
     assert refusal(OPEN, authorization=authorization) == 401
     assert refusal(OPEN, query="token=wrong") == 401
     assert refusal(OPEN, query="token=é&token=") == 401
     assert refusal(OPEN) == 401
 
 
-def test_with_the_token_it_is() -> None:
+def test_token_in_header_or_address_is_accepted() -> None:
     assert refusal(OPEN, authorization="Bearer sesame") is None
     assert refusal(OPEN, authorization="bearer sesame") is None
     assert refusal(OPEN, query="task=maze&token=sesame") is None
@@ -97,13 +97,13 @@ def test_the_page_itself_needs_no_token() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "::1"])
-def test_on_loopback_there_is_no_token(host: str) -> None:
+def test_loopback_has_no_token(host: str) -> None:
     assert is_loopback(host)
     assert new_token(host) is None
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.0.7", "studio.lan", "localhost.evil.example"])
-def test_elsewhere_there_is_one_and_never_the_same(host: str) -> None:
+def test_other_addresses_have_a_new_token_each_time(host: str) -> None:
     token = new_token(host)
     assert token is not None
     assert len(token) >= 32

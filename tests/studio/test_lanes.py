@@ -1,4 +1,4 @@
-"""What is costly holds nobody up, and no queue grows without end."""
+"""Costly work does not delay cheap work, and queues are bounded."""
 
 import asyncio
 import threading
@@ -12,7 +12,7 @@ from leaps.studio.requests import RequestError
 
 
 class Gate(threading.Event):
-    """Something that takes its time, but not for ever should a test fail."""
+    """Work that ends when the gate is set, or after a timeout if a test fails."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -23,27 +23,27 @@ class Gate(threading.Event):
         return super().wait(timeout)
 
     async def is_reached(self) -> None:
-        """Wait until somebody waits here, and all others had their turn."""
+        """Wait until a thread waits at the gate and all other tasks have run."""
         assert await asyncio.to_thread(self.reached.wait, 30)
         await asyncio.sleep(0.01)
 
 
-def test_what_is_cheap_goes_past_what_is_costly() -> None:
+def test_cheap_work_passes_costly_work() -> None:
     async def scene() -> str:
         lanes, gate = Lanes(threads=1), Gate()
         costly = [asyncio.create_task(lanes.run(gate.wait, CHEAP + 1)) for _ in range(5)]
         await gate.is_reached()
-        said = await asyncio.wait_for(lanes.run(lambda: "cheap", CHEAP), 5)
+        result = await asyncio.wait_for(lanes.run(lambda: "cheap", CHEAP), 5)
         assert not any(task.done() for task in costly)
         gate.set()
         await asyncio.gather(*costly)
         lanes.close()
-        return said
+        return result
 
     assert asyncio.run(scene()) == "cheap"
 
 
-def test_what_is_costly_gives_way_but_not_for_ever() -> None:
+def test_costly_work_gives_way_for_a_bounded_time() -> None:
     async def scene() -> tuple[float, float]:
         lanes, gate = Lanes(threads=1), Gate()
         begin = time.monotonic()
@@ -63,7 +63,7 @@ def test_what_is_costly_gives_way_but_not_for_ever() -> None:
     assert alone < PAUSE <= beside < 5
 
 
-def test_a_full_lane_says_so_and_recovers() -> None:
+def test_full_lane_raises_busy_and_recovers() -> None:
     async def scene() -> None:
         lane, gate = Lane("test", threads=1, waiting=2), Gate()
         tasks = [asyncio.create_task(lane.run(gate.wait)) for _ in range(3)]
@@ -80,7 +80,7 @@ def test_a_full_lane_says_so_and_recovers() -> None:
     asyncio.run(scene())
 
 
-def test_what_is_under_way_counts_even_if_nobody_waits_for_it() -> None:
+def test_running_work_counts_after_its_request_is_cancelled() -> None:
     async def scene() -> None:
         lane, gate = Lane("test", threads=1, waiting=0), Gate()
         task = asyncio.create_task(lane.run(gate.wait))
@@ -97,7 +97,7 @@ def test_what_is_under_way_counts_even_if_nobody_waits_for_it() -> None:
     asyncio.run(asyncio.wait_for(scene(), 10))
 
 
-def test_a_mistake_reaches_who_asked_and_frees_the_place() -> None:
+def test_error_is_raised_to_the_caller_and_frees_the_thread() -> None:
     async def scene() -> None:
         lane = Lane("test", threads=1, waiting=0)
         for _ in range(3):
@@ -109,7 +109,7 @@ def test_a_mistake_reaches_who_asked_and_frees_the_place() -> None:
     asyncio.run(scene())
 
 
-def test_a_request_uses_one_thread() -> None:
+def test_request_uses_one_thread() -> None:
     async def scene() -> int:
         lanes = Lanes()
         count = await lanes.run(parallel.threads)
@@ -119,10 +119,10 @@ def test_a_request_uses_one_thread() -> None:
     assert asyncio.run(scene()) == 1
 
 
-def test_who_waits_when_it_closes_is_told() -> None:
+def test_waiting_requests_are_refused_when_the_lane_closes() -> None:
     async def scene() -> None:
         lane, gate = Lane("test", threads=1), Gate()
-        under_way = asyncio.create_task(lane.run(gate.wait))
+        running = asyncio.create_task(lane.run(gate.wait))
         waiting = asyncio.create_task(lane.run(gate.wait))
         await gate.is_reached()
         lane.close()
@@ -131,6 +131,6 @@ def test_who_waits_when_it_closes_is_told() -> None:
                 await refused
             assert caught.value.status == 503
         gate.set()
-        assert await under_way
+        assert await running
 
     asyncio.run(scene())

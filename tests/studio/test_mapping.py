@@ -1,4 +1,4 @@
-"""Programs have their place on the map, and there are ways between them."""
+"""The map: coordinates of programs, and walks between two programs."""
 
 import numpy as np
 
@@ -12,36 +12,36 @@ TURN = "DEF run m( turnLeft turnLeft m)"
 
 
 def test_the_map_shows_training_programs(latent_map: LatentMap) -> None:
-    told = latent_map.answer
-    assert len(told["points"]) == 300
+    result = latent_map.answer
+    assert len(result["points"]) == 300
     config = DataConfig(**latent_map.space.about["data"])
     training = {" ".join(LANGUAGE.decode(row)) for row in unique_programs(config)[: config.bounds[0]]}
-    assert all(line in training for *_, line in told["points"])
-    assert len({line for *_, line in told["points"]}) == 300
-    first, second = told["explained"]
+    assert all(line in training for *_, line in result["points"])
+    assert len({line for *_, line in result["points"]}) == 300
+    first, second = result["explained"]
     assert 0 < second <= first < 1
 
 
-def test_a_program_of_the_map_is_placed_where_it_is_shown(latent_map: LatentMap) -> None:
+def test_place_returns_the_coordinates_on_the_map(latent_map: LatentMap) -> None:
     shown = latent_map.answer["points"][:16]
-    told = latent_map.place([parse(line, LANGUAGE) for *_, line in shown])
-    assert np.allclose(told["points"], [[x, y] for x, y, _ in shown], atol=2e-3)
+    result = latent_map.place([parse(line, LANGUAGE) for *_, line in shown])
+    assert np.allclose(result["points"], [[x, y] for x, y, _ in shown], atol=2e-3)
 
 
-def test_a_walk_begins_and_ends_at_the_two_programs(latent_map: LatentMap) -> None:
+def test_walk_begins_and_ends_at_the_two_programs(latent_map: LatentMap) -> None:
     start, end = parse(WALK, LANGUAGE), parse(TURN, LANGUAGE)
-    told = latent_map.walk(start, end, 3)
-    assert told["programs"][0] == to_indented(start)
-    assert told["programs"][-1] == to_indented(end)
-    assert told["shares"] == [0, 0.25, 0.5, 0.75, 1]
-    assert len(told["programs"]) == len(told["points"]) == 5
+    result = latent_map.walk(start, end, 3)
+    assert result["programs"][0] == to_indented(start)
+    assert result["programs"][-1] == to_indented(end)
+    assert result["shares"] == [0, 0.25, 0.5, 0.75, 1]
+    assert len(result["programs"]) == len(result["points"]) == 5
     assert np.allclose(
-        [told["points"][0], told["points"][-1]], latent_map.place([start, end])["points"], atol=2e-3
+        [result["points"][0], result["points"][-1]], latent_map.place([start, end])["points"], atol=2e-3
     )
-    for program in told["programs"]:
+    for program in result["programs"]:
         parse(program, LANGUAGE)
 
 
-def test_long_programs_have_a_place_too(latent_map: LatentMap) -> None:
+def test_long_programs_have_coordinates(latent_map: LatentMap) -> None:
     long = parse("DEF run m( " + "move " * 396 + "m)", LANGUAGE)
     assert np.isfinite(latent_map.place([long])["points"]).all()

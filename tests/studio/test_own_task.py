@@ -1,4 +1,4 @@
-"""A task of one's own in the studio: as one that ships, and no other file with it."""
+"""User tasks in the studio: they work like tasks of the package, and no other file can be requested."""
 
 import json
 from pathlib import Path
@@ -13,16 +13,16 @@ from tests.karel.tasks.corridor import SOLUTION, edit
 from tests.studio.harness import WALK, running
 
 
-def test_a_task_of_ones_own_is_offered_and_scored_as_those_that_ship(corridor: Path) -> None:
+def test_user_task_is_listed_and_scored_like_tasks_of_the_package(corridor: Path) -> None:
     with running(start=Start.of(f"{corridor}:CORRIDOR~100")) as server:
-        told = server.get("/api/about").json
-        assert told["start"] == {"task": "corridor~100", "program": None}
-        assert [task["name"] for task in told["tasks"]] == [*offered(), "corridor"]
-        assert [task["name"] for task in told["tasks"] if task["group"] == "Your own"] == ["corridor"]
-        own = told["tasks"][-1]
+        result = server.get("/api/about").json
+        assert result["start"] == {"task": "corridor~100", "program": None}
+        assert [task["name"] for task in result["tasks"]] == [*offered(), "corridor"]
+        assert [task["name"] for task in result["tasks"] if task["group"] == "Your own"] == ["corridor"]
+        own = result["tasks"][-1]
         assert own["summary"] == "leave a marker in the last cell of a corridor"
         assert (own["title"], own["size"], own["horizon"]) == ("Corridor", [4, 12], 480)
-        assert str(corridor.parent) not in json.dumps(told)
+        assert str(corridor.parent) not in json.dumps(result)
         for name, program in (
             ("corridor", SOLUTION),
             ("corridor~7", SOLUTION),
@@ -35,41 +35,39 @@ def test_a_task_of_ones_own_is_offered_and_scored_as_those_that_ship(corridor: P
             assert scored["steps"] == expected.rollouts.steps[0].tolist()
 
 
-def test_a_task_of_ones_own_is_watched_drawn_and_filmed(corridor: Path) -> None:
+def test_user_task_has_rollouts_drawn_worlds_and_films(corridor: Path) -> None:
     with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
         asked = {"program": SOLUTION, "task": "corridor"}
         one = server.result("/api/rollout", **asked, index=3)
         assert (one["return"], one["outcome"]) == (1.0, "halted")
         assert server.result("/api/rollouts", **asked, indices=[3, 5])["rollouts"][0] == one
         drawn = {"rows": ["######", "#....#", "######"], "karel": [1, 1, 1]}
-        told = server.result("/api/rollout", **asked, world=drawn)
-        assert (told["return"], told["steps"]["value"]) == (1.0, [0.0, 0.0, 0.0, 1.0])
+        result = server.result("/api/rollout", **asked, world=drawn)
+        assert (result["return"], result["steps"]["value"]) == (1.0, [0.0, 0.0, 0.0, 1.0])
         answer = server.post("/api/gif", asked | {"task": "corridor~9"})
         assert answer.headers["content-disposition"] == 'attachment; filename="corridor-9.gif"'
 
 
-def test_a_film_has_a_plain_file_name_whatever_the_task_is_called(corridor: Path) -> None:
+def test_film_has_a_plain_file_name_for_any_task_name(corridor: Path) -> None:
     edit(corridor, 'name="corridor"', 'name="Flur\\r\\n\\"ü→"')
     with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
         answer = server.post("/api/gif", {"program": SOLUTION, "task": 'Flur\r\n"ü→'})
         assert answer.headers["content-disposition"] == 'attachment; filename="Flur-----.gif"'
 
 
-def test_a_search_finds_a_program_for_a_task_of_ones_own(
-    corridor: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_search_finds_a_program_for_a_user_task(corridor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(corridor.parent)
     start = Start.of("corridor.py:CORRIDOR")
     monkeypatch.chdir("/")
     with running(start=start) as server:
-        said = server.get("/api/solve?task=corridor~60&method=hc&budget=20000").body.decode()
-        end = json.loads(said.rpartition("event: end\ndata: ")[2])
+        events = server.get("/api/solve?task=corridor~60&method=hc&budget=20000").body.decode()
+        end = json.loads(events.rpartition("event: end\ndata: ")[2])
         assert end["solved"]
         assert evaluate(end["program"], f"{corridor}:CORRIDOR~60", seed=9).returns.min() == 1.0
 
 
 @pytest.mark.parametrize("started_with_it", [True, False])
-def test_no_request_names_a_file(
+def test_request_with_a_file_is_refused(
     corridor: Path, started_with_it: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(corridor.parent)
@@ -90,13 +88,13 @@ def test_no_request_names_a_file(
         assert not trace.exists()
 
 
-def test_an_edit_of_a_task_of_ones_own_is_seen_by_the_next_request(corridor: Path) -> None:
+def test_next_request_uses_the_edited_user_task(corridor: Path) -> None:
     with running(start=Start.of(f"{corridor}:CORRIDOR")) as server:
         asked = {"program": SOLUTION, "task": "corridor"}
         assert server.result("/api/evaluate", **asked)["mean"] == 1.0
         edit(corridor, "return 1.0 if", "return 0.5 if")
         edit(corridor, "size=(4, 12)", "size=(5, 9)")
-        edit(corridor, 'name="corridor"', 'name="hall"')  # the page goes on to ask for it by its name
+        edit(corridor, 'name="corridor"', 'name="hall"')  # the page still requests it by its first name
         assert server.result("/api/evaluate", **asked)["mean"] == 0.5
         assert len(server.result("/api/rollout", **asked)["world"]["rows"]) == 5
         (own,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
@@ -104,7 +102,7 @@ def test_an_edit_of_a_task_of_ones_own_is_seen_by_the_next_request(corridor: Pat
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("def value(", "def value(:", "{file}, line 15: SyntaxError: invalid syntax"),
         ("    last = 1\n", "    last = [1][1]\n", "{file}, line 17: IndexError: list index out of range"),
@@ -117,8 +115,8 @@ def test_an_edit_of_a_task_of_ones_own_is_seen_by_the_next_request(corridor: Pat
         ("else 0.0", "else np.nan", "corridor: a state's value must be a finite number, found nan"),
     ],
 )
-def test_mistakes_in_a_task_of_ones_own_are_told_and_can_be_mended(
-    corridor: Path, old: str, new: str, said: str
+def test_errors_of_a_user_task_are_reported_until_the_file_is_fixed(
+    corridor: Path, old: str, new: str, message: str
 ) -> None:
     edit(corridor, "from leaps.base.randomness", "import numpy as np; from leaps.base.randomness")
     source = corridor.read_text()
@@ -127,7 +125,7 @@ def test_mistakes_in_a_task_of_ones_own_are_told_and_can_be_mended(
         for path, more in (("evaluate", {}), ("rollout", {}), ("rollouts", {"indices": [0]})):
             answer = server.post(f"/api/{path}", {"program": WALK, "task": "corridor", **more})
             assert answer.status == 422
-            assert answer.json["error"].startswith("task: " + said.format(file=corridor))
+            assert answer.json["error"].startswith("task: " + message.format(file=corridor))
         (own,) = (task for task in server.get("/api/about").json["tasks"] if task["group"] == "Your own")
         assert own["size"] == [4, 12]
         assert server.result("/api/evaluate", program=WALK, task="maze")["valid"]
@@ -135,15 +133,13 @@ def test_mistakes_in_a_task_of_ones_own_are_told_and_can_be_mended(
         assert server.result("/api/evaluate", program=SOLUTION, task="corridor")["mean"] == 1.0
 
 
-def test_a_task_of_ones_own_that_is_broken_keeps_nothing_else_from_getting_ready(
-    corridor: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_broken_user_task_does_not_stop_the_warm_up(corridor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ready: list[str] = []
     monkeypatch.setattr(Replayed, "answer", lambda rollout: ready.append(rollout.task.name))
     studio = Studio(Start.of(f"{corridor}:CORRIDOR"), warm=False)
     monkeypatch.setattr(studio, "draw_map", lambda: ready.append("map"))
-    studio._get_ready()
+    studio._warm_up()
     edit(corridor, "    last = 1\n", "    last = [1][1]\n")
-    studio._get_ready()
+    studio._warm_up()
     studio.stop()
     assert ready == ["corridor", *offered(), "map", *offered(), "map"]

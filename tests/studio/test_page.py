@@ -1,4 +1,4 @@
-"""The page as it ships: built from the source as it is, small, and without requests to other hosts."""
+"""The shipped page: built from the current source, small, and without requests to other hosts."""
 
 import gzip
 import hashlib
@@ -29,7 +29,7 @@ def source_hash(folder: Path) -> str:
 
 
 def source_files(folder: Path, prefix: str = "") -> Iterator[str]:
-    """Name the files below a folder, except what was installed or built there."""
+    """List the files below a folder, without installed and built files."""
     for entry in folder.iterdir():
         if entry.name.startswith(".") or entry.name in ("node_modules", "dist"):
             continue
@@ -40,7 +40,7 @@ def source_files(folder: Path, prefix: str = "") -> Iterator[str]:
 
 
 class Addresses(HTMLParser):
-    """Whatever a page refers to."""
+    """The addresses in a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ def built_files() -> list[Path]:
 
 
 @pytest.mark.skipif(not SOURCE.is_dir(), reason="the page's source is not installed with the package")
-def test_the_shipped_page_is_built_from_the_source_as_it_is() -> None:
+def test_shipped_page_is_built_from_the_current_source() -> None:
     built = json.loads((STATIC / "source.json").read_text(encoding="utf-8"))["sha256"]
     assert built == source_hash(SOURCE), "the source of the page has changed: run `make studio-page`"
 
@@ -65,7 +65,7 @@ def test_the_page_is_small() -> None:
     assert sum(compressed.values()) <= MOST_BYTES, compressed
 
 
-def test_the_page_refers_only_to_files_that_are_there() -> None:
+def test_page_refers_only_to_existing_files() -> None:
     addresses = Addresses()
     addresses.feed((STATIC / "index.html").read_text(encoding="utf-8"))
     assert len(addresses.found) >= 3  # an icon, a style sheet, a script
@@ -73,13 +73,13 @@ def test_the_page_refers_only_to_files_that_are_there() -> None:
         assert (STATIC / address.removeprefix("./")).is_file(), address
 
 
-def test_nothing_is_shipped_that_the_page_does_not_use() -> None:
+def test_every_shipped_file_is_used() -> None:
     index = (STATIC / "index.html").read_text(encoding="utf-8")
     unused = [path.name for path in (STATIC / "assets").iterdir() if path.name not in index]
     assert unused == []
 
 
-def test_the_page_asks_no_other_host() -> None:
+def test_page_sends_no_request_to_other_hosts() -> None:
     for path in built_files():
         if path.suffix in (".html", ".css", ".svg"):
             text = NAMESPACE.sub("", path.read_text(encoding="utf-8"))
@@ -93,6 +93,6 @@ def test_the_page_needs_no_inline_script() -> None:
     assert not re.search(r"\son\w+=", index)
 
 
-def test_the_names_of_assets_hold_a_hash_of_their_contents() -> None:
-    """They are cached forever, so another content needs another name."""
+def test_names_of_assets_contain_a_hash_of_their_contents() -> None:
+    """Assets are cached forever, so new contents need a new name."""
     assert all(re.search(r"-[\w-]{8}\.\w+$", path.name) for path in (STATIC / "assets").iterdir())

@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 class Answer:
-    """What came back: status, headers, and the body."""
+    """Status, headers and body of a response."""
 
     def __init__(self) -> None:
         self.status, self.body = 0, b""
@@ -65,19 +65,19 @@ def test_the_page_and_its_files_are_served(folder: Path) -> None:
     assert script.headers["content-type"].startswith("text/javascript")
 
 
-def test_what_has_a_hash_in_its_name_is_kept_for_ever(folder: Path) -> None:
+def test_files_with_a_hash_in_their_name_are_cached_forever(folder: Path) -> None:
     assert get(folder, "/assets/app-1a2b.js").headers["cache-control"] == FOREVER
     assert get(folder, "/").headers["cache-control"] == "no-cache"
 
 
-def test_files_are_compressed_where_it_helps(folder: Path) -> None:
+def test_large_files_are_compressed(folder: Path) -> None:
     packed = get(folder, "/assets/app-1a2b.js", accept_encoding="gzip")
     assert packed.headers["content-encoding"] == "gzip"
     assert gzip.decompress(packed.body) == get(folder, "/assets/app-1a2b.js").body
     assert "accept-encoding" in packed.headers["vary"].lower()
 
 
-def test_a_file_that_the_browser_has_is_not_sent_again(folder: Path) -> None:
+def test_unchanged_file_is_not_sent_again(folder: Path) -> None:
     tag = get(folder, "/").headers["etag"]
     again = get(folder, "/", if_none_match=tag)
     assert (again.status, again.body) == (304, b"")
@@ -88,16 +88,16 @@ def test_a_file_that_the_browser_has_is_not_sent_again(folder: Path) -> None:
 @pytest.mark.parametrize(
     "path", ["/assets", "/assets/", "/index.html/", "/../outside.txt", "/none.js", "/\0"]
 )
-def test_nothing_else_is_served(folder: Path, path: str) -> None:
+def test_other_paths_are_not_found(folder: Path, path: str) -> None:
     assert get(folder, path).status == 404
 
 
-def test_a_link_out_of_the_folder_is_not_followed(folder: Path) -> None:
+def test_link_out_of_the_folder_is_not_followed(folder: Path) -> None:
     (folder / "link.txt").symlink_to(folder.parent / "outside.txt")
     assert get(folder, "/link.txt").status == 404
 
 
-def test_a_missing_build_is_explained(tmp_path: Path) -> None:
+def test_missing_build_is_explained(tmp_path: Path) -> None:
     answer = get(tmp_path / "nothing", "/")
     assert answer.status == 200
     assert b"make studio-page" in answer.body

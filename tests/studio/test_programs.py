@@ -15,12 +15,12 @@ def test_every_listed_task_has_a_first_program() -> None:
         assert parse(start_of(name, task), LANGUAGE)
 
 
-def test_a_users_task_of_karel_starts_with_one_action() -> None:
+def test_user_task_in_karel_starts_with_one_action() -> None:
     own = replace(TASKS["maze"], name="corridor")
     assert start_of("corridor", own) == "DEF run m(\n  move\nm)"
 
 
-def test_an_environment_starts_with_a_program_in_its_own_language() -> None:
+def test_environment_starts_with_a_program_in_its_own_language() -> None:
     assert to_line(first_program(CORRIDOR)) == (
         "DEF run m( REPEAT R=19 r( IFELSE c( lightIsOn c) i( left i) ELSE e( right e) r) m)"
     )
@@ -28,7 +28,7 @@ def test_an_environment_starts_with_a_program_in_its_own_language() -> None:
     assert "i( left i) ELSE e( left e)" in alone
 
 
-def test_titles_are_the_papers() -> None:
+def test_titles_are_written_as_in_the_paper() -> None:
     assert title_of("stair-climber") == "StairClimber"
     assert title_of("maze") == "Maze"
     assert [title_of(name) for name in ("TwoRooms", "my corridor", "-")] == ["TwoRooms", "My corridor", "-"]

@@ -1,4 +1,4 @@
-"""What comes in is checked before anything is computed with it."""
+"""Requests are checked before anything is computed."""
 
 import re
 from pathlib import Path
@@ -46,51 +46,51 @@ def refused(fields: dict[str, Any], method: str, *arguments: Any) -> str:
         *(b"[" * 60_000, b'{"a": ' + b"9" * 5000 + b"}"),
     ],
 )
-def test_a_body_that_is_no_json_object_is_a_bad_request(body: bytes) -> None:
+def test_body_that_is_not_a_json_object_is_a_bad_request(body: bytes) -> None:
     with pytest.raises(RequestError, match="expected a JSON object") as caught:
         read_json(body)
     assert caught.value.status == 400
 
 
-def test_a_body_is_read() -> None:
+def test_body_is_read() -> None:
     assert read_json(b'{"a": "\\ud800", "b": 1}').values == {"a": "\ud800", "b": 1}
 
 
-def test_null_is_as_good_as_absent() -> None:
+def test_null_means_absent() -> None:
     fields = Fields({"seed": None})
     assert not fields.has("seed")
     assert fields.seed() == 0
 
 
-def test_a_text_is_a_text() -> None:
+def test_field_that_is_not_a_text_raises() -> None:
     assert Fields({"program": "move"}).text("program") == "move"
     assert refused({"program": 3}, "text", "program") == "program: expected a text, found 3"
     assert "found None" in refused({}, "text", "program")
 
 
 @pytest.mark.parametrize("value", [True, 1.0, "1", [1], {}, 1e300])
-def test_a_number_is_a_whole_number(value: object) -> None:
+def test_field_that_is_not_an_integer_raises(value: object) -> None:
     assert "expected a whole number" in refused({"seed": value}, "seed")
 
 
 @pytest.mark.parametrize("value", [-1, 2**31, 10**400])
-def test_a_seed_is_within_its_bounds(value: int) -> None:
+def test_seed_out_of_bounds_raises(value: int) -> None:
     assert "expected 0 to 2147483647" in refused({"seed": value}, "seed")
 
 
-def test_the_last_seed_is_one() -> None:
+def test_largest_seed_is_accepted() -> None:
     assert Fields({"seed": 2**31 - 1}).seed() == 2**31 - 1
 
 
-def test_a_list_is_neither_empty_nor_too_long() -> None:
+def test_empty_or_too_long_list_raises() -> None:
     assert Fields({"a": [1, 2]}).items("a", 2) == [1, 2]
-    assert "expected a list of 1 to 2, found 0 of them" in refused({"a": []}, "items", "a", 2)
-    assert "found 3 of them" in refused({"a": [1, 2, 3]}, "items", "a", 2)
+    assert "expected a list of 1 to 2, found 0 items" in refused({"a": []}, "items", "a", 2)
+    assert "found 3 items" in refused({"a": [1, 2, 3]}, "items", "a", 2)
     assert "found 'ab'" in refused({"a": "ab"}, "items", "a", 2)
     assert "expected texts, found 1" in refused({"a": ["x", 1]}, "texts", "a", 2)
 
 
-def test_a_task_is_found_by_name() -> None:
+def test_task_is_found_by_name() -> None:
     task = Fields({"task": "top-off@0.25"}).task()
     assert isinstance(task, KarelTask)
     assert task.seen_share == 0.25
@@ -111,14 +111,14 @@ def test_a_task_is_found_by_name() -> None:
         "x" * 60_000,
     ],
 )
-def test_a_task_that_is_none_or_would_take_for_ever_is_refused(name: str) -> None:
+def test_unknown_or_too_long_task_is_refused(name: str) -> None:
     with pytest.raises(RequestError) as caught:
         find_task(name)
     assert len(str(caught.value)) < 200
 
 
-def test_a_task_is_never_taken_from_a_file(tmp_path: Path) -> None:
-    """That would import it."""
+def test_task_is_never_taken_from_a_file(tmp_path: Path) -> None:
+    """A path would import the file."""
     trace = tmp_path / "t"
     (tmp_path / "a.py").write_text(f"open({str(trace)!r}, 'w').close()")
     with pytest.raises(RequestError):
@@ -130,10 +130,8 @@ def test_a_task_is_never_taken_from_a_file(tmp_path: Path) -> None:
     assert not trace.exists()
 
 
-def test_a_task_of_ones_own_is_found_by_its_plain_name_and_by_no_other(
-    corridor: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(corridor.parent)  # a short path, which is not refused for its length
+def test_user_task_is_found_only_by_its_plain_name(corridor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(corridor.parent)  # so that the path is short enough for a task name
     own = {"corridor": "corridor.py:CORRIDOR"}
     assert Fields({"task": "corridor"}, own).task() is get("corridor.py:CORRIDOR")
     assert read_json(b'{"task": "corridor~7"}', own).task().horizon() == 7
@@ -146,7 +144,7 @@ def test_a_task_of_ones_own_is_found_by_its_plain_name_and_by_no_other(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("size=(4, 12)", "size=(4, 101)", "at most 100 cells a side, found 4x101"),
         ("size=(4, 12)", "size=(4, 12), actions=100_001", "at most 100,000 actions, found 100,001"),
@@ -154,27 +152,25 @@ def test_a_task_of_ones_own_is_found_by_its_plain_name_and_by_no_other(
         ("CORRIDOR =", "HALL =", r"corridor\.py has no task 'CORRIDOR'; it has HALL"),
     ],
 )
-def test_a_task_of_ones_own_that_can_not_be_shown_is_refused(
-    corridor: Path, old: str, new: str, said: str
-) -> None:
+def test_user_task_that_cannot_be_shown_is_refused(corridor: Path, old: str, new: str, message: str) -> None:
     edit(corridor, old, new)
-    with pytest.raises(RequestError, match=said):
+    with pytest.raises(RequestError, match=message):
         find_task("corridor", {"corridor": f"{corridor}:CORRIDOR"})
 
 
-def test_only_who_asks_for_a_task_of_their_own_is_told_of_mistakes(corridor: Path) -> None:
+def test_only_errors_of_user_tasks_become_request_errors(corridor: Path) -> None:
     own = {"corridor": f"{corridor}:CORRIDOR"}
     asked = Fields({"task": "corridor~100"}, own)
-    with pytest.raises(RequestError, match=r"corridor\.py: ZeroDivisionError"), asked.telling_mistakes():
+    with pytest.raises(RequestError, match=r"corridor\.py: ZeroDivisionError"), asked.task_errors():
         1 / 0  # noqa: B018
     for values in ({"task": "maze"}, {"task": None}, {}, {"task": 3}):
-        with pytest.raises(ZeroDivisionError), Fields(values, own).telling_mistakes():
+        with pytest.raises(ZeroDivisionError), Fields(values, own).task_errors():
             1 / 0  # noqa: B018
-    with pytest.raises(RequestError, match=r"^no$"), asked.telling_mistakes():
+    with pytest.raises(RequestError, match=r"^no$"), asked.task_errors():
         raise RequestError("no")
 
 
-def test_what_an_environment_that_ships_lacks_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_of_an_environment_is_a_request_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "shipped", lambda: {"corridor": CORRIDOR})
     assert mistake(ValueError("it needs MiniGrid"), "corridor~9", {}) == "it needs MiniGrid"
     assert mistake(DependencyNotInstalled("no pygame"), "corridor", {}) == "no pygame"
@@ -182,7 +178,7 @@ def test_what_an_environment_that_ships_lacks_is_told(monkeypatch: pytest.Monkey
     assert mistake(ValueError("a mistake here"), "maze", {}) is None
 
 
-def test_a_size_fits_its_task() -> None:
+def test_size_that_does_not_fit_the_task_raises() -> None:
     maze = get("maze")
     assert Fields({}).size(maze) == (8, 8)
     assert Fields({"size": [100, 5]}).size(maze) == (100, 5)
@@ -195,7 +191,7 @@ def test_a_size_fits_its_task() -> None:
     assert "expected [height, width] or the name" in refused({"size": "x" * 65}, "size", maze)
 
 
-def test_a_variant_of_an_environment_is_a_size() -> None:
+def test_variant_of_an_environment_is_a_size() -> None:
     assert Fields({}).size(CORRIDOR) == ""
     assert Fields({"size": "long"}).size(CORRIDOR) == "long"
     assert "corridor has no variant 'huge'" in refused({"size": "huge"}, "size", CORRIDOR)
@@ -215,7 +211,7 @@ def test_the_language_is_that_of_the_task_or_karels() -> None:
     assert Fields({"task": "corridor"}, OWN).language() == CORRIDOR.domain.language
 
 
-def test_a_task_may_take_words_from_programs() -> None:
+def test_language_of_a_task_may_take_words_from_programs() -> None:
     class Wordy:
         def fitting(self, words: Any) -> Any:
             if "x>" in words:
@@ -230,27 +226,27 @@ def test_a_task_may_take_words_from_programs() -> None:
     assert with_words(get("maze"), "anything") is get("maze")
 
 
-def test_a_search_in_an_environment_names_variants_and_methods_without_a_space() -> None:
+def test_search_in_an_environment_takes_variants_and_methods_without_a_space() -> None:
     found = read_search({"task": "corridor", "also": "long", "worlds": "4"}, OWN)
     assert found == SearchRequest(OWN["corridor"], "ladder", 0, None, None, ("long",), worlds=4, mapped=False)
     assert read_search({"task": "corridor", "size": "long"}, OWN).size == "long"
-    for change, said in (
+    for change, message in (
         ({"size": "8x8"}, "has no variant '8x8'"),
         ({"also": "huge"}, "has no variant 'huge'"),
         ({"method": "leaps"}, "expected one of ladder, hc, found 'leaps'"),
         ({"worlds": "0"}, "worlds: expected 1 to 256"),
         ({"worlds": "257"}, "worlds: expected 1 to 256"),
     ):
-        with pytest.raises(RequestError, match=re.escape(said)):
+        with pytest.raises(RequestError, match=re.escape(message)):
             read_search({"task": "corridor"} | change, OWN)
 
 
-def test_a_drawing_has_rows_and_a_pose() -> None:
+def test_drawing_has_rows_and_a_pose() -> None:
     assert Fields({"world": {"rows": ROWS, "karel": [1, 1, 2]}}).drawing() == (ROWS, (1, 1, 2))
 
 
 @pytest.mark.parametrize(
-    ("world", "said"),
+    ("world", "message"),
     [
         ([], "expected rows and karel"),
         ({"rows": ROWS}, "karel: expected a list"),
@@ -261,11 +257,11 @@ def test_a_drawing_has_rows_and_a_pose() -> None:
         ({"rows": [3], "karel": [1, 1, 0]}, "expected texts"),
     ],
 )
-def test_a_wrong_drawing_is_refused(world: object, said: str) -> None:
-    assert said in refused({"world": world}, "drawing")
+def test_wrong_drawing_is_refused(world: object, message: str) -> None:
+    assert message in refused({"world": world}, "drawing")
 
 
-def test_a_search_is_asked_for_in_an_address() -> None:
+def test_search_is_read_from_the_query() -> None:
     assert read_search({"task": "maze"}) == SearchRequest("maze", "ladder", 0, None, None)
     everything = {
         "task": "maze",
@@ -281,9 +277,7 @@ def test_a_search_is_asked_for_in_an_address() -> None:
     assert read_search({"task": "maze", "also": ""}).also == ()
 
 
-def test_a_search_for_a_task_of_ones_own_can_be_called_elsewhere(
-    corridor: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_search_request_has_the_file_of_a_user_task(corridor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(corridor.parent)
     own = {"corridor": f"{corridor}:CORRIDOR"}
     assert read_search({"task": "corridor~40"}, own).task == f"{corridor}:CORRIDOR~40"
@@ -316,7 +310,7 @@ def test_a_search_for_a_task_of_ones_own_can_be_called_elsewhere(
         {"also": "9x9,10x10,11x11,12x12,13x13"},
     ],
 )
-def test_a_search_that_makes_no_sense_is_refused(change: dict[str, str]) -> None:
+def test_invalid_search_is_refused(change: dict[str, str]) -> None:
     with pytest.raises(RequestError):
         read_search({"task": "maze"} | change)
 

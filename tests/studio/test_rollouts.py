@@ -1,4 +1,4 @@
-"""Which rollout a request asks for."""
+"""Requests for rollouts: numbered states, drawn worlds, several at once."""
 
 from typing import Any
 
@@ -23,17 +23,17 @@ def test_karel_is_traced_by_compiled_code_and_other_tasks_by_the_interpreter() -
     assert (found.index, found.seed, found.size) == (7, 3, "long")
 
 
-def test_several_are_asked_for_by_their_numbers() -> None:
+def test_several_rollouts_are_requested_by_their_numbers() -> None:
     found = rollouts_of(asked(indices=[4, 0]), 6)
     assert [one.index for one in found if isinstance(one, Trace)] == [4, 0]
 
 
-def test_the_program_is_in_the_words_of_the_task() -> None:
+def test_program_is_read_in_the_language_of_the_task() -> None:
     with pytest.raises(RequestError, match="'frontIsClear' is not a token"):
         rollout_of(asked(program=WALK))
 
 
-def test_a_domain_without_drawn_worlds_refuses_one() -> None:
+def test_drawn_world_is_refused_for_a_domain_without_drawing() -> None:
     assert isinstance(rollout_of(asked(program=WALK, task=None, world=DRAWN)), Replayed)
     with pytest.raises(RequestError, match="a task whose worlds can be drawn, found one of corridor"):
         rollout_of(asked(world=DRAWN))
@@ -49,12 +49,12 @@ def test_a_domain_without_drawn_worlds_refuses_one() -> None:
         ({"rows": ["####", "#1#", "####"], "karel": [1, 1, 0]}, "equally long"),
     ],
 )
-def test_a_drawn_world_is_checked(drawn: dict[str, Any], message: str) -> None:
+def test_invalid_drawn_world_raises(drawn: dict[str, Any], message: str) -> None:
     with pytest.raises(RequestError, match=f"world: .*{message}"):
         rollout_of(asked(program=WALK, task=None, world=drawn))
 
 
-def test_a_drawn_world_is_no_smaller_than_its_task_allows() -> None:
+def test_drawn_world_smaller_than_the_task_allows_raises() -> None:
     small = {"rows": ["#####", "#...#", "#####"], "karel": [1, 2, 1]}
     with pytest.raises(RequestError, match="needs at least 6x6"):
         rollout_of(asked(program=WALK, task="door-key", world=small))  # it would open doors outside

@@ -1,4 +1,4 @@
-"""The returns are those that everything else reports."""
+"""Scores equal the returns of `leaps.evaluate`."""
 
 from typing import Any
 
@@ -27,19 +27,19 @@ def score_corridor(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("task", START)
-def test_it_is_what_evaluate_says(task: str) -> None:
+def test_score_equals_evaluate(task: str) -> None:
     program = START[task]
     expected = evaluate(program, task, episodes=30, seed=7)
-    told = score(program=to_line(program), task=task, episodes=30, seed=7)
-    assert told["returns"] == expected.returns[0].tolist()
-    assert told["mean"] == expected.mean_return[0]
-    assert told["steps"] == expected.rollouts.steps[0].tolist()
+    result = score(program=to_line(program), task=task, episodes=30, seed=7)
+    assert result["returns"] == expected.returns[0].tolist()
+    assert result["mean"] == expected.mean_return[0]
+    assert result["steps"] == expected.rollouts.steps[0].tolist()
     names = {0: "halted", 1: "ended", 2: "cut-off", 3: "stuck"}
-    assert told["outcomes"] == [names[code] for code in expected.rollouts.outcome[0].tolist()]
-    assert told["returns"][told["worst"]] == min(told["returns"])
-    assert told["worst"] == told["returns"].index(min(told["returns"]))
-    assert "asked" not in told
-    assert "distance" not in told
+    assert result["outcomes"] == [names[code] for code in expected.rollouts.outcome[0].tolist()]
+    assert result["returns"][result["worst"]] == min(result["returns"])
+    assert result["worst"] == result["returns"].index(min(result["returns"]))
+    assert "asked" not in result
+    assert "distance" not in result
 
 
 def test_all_outcomes_have_a_name() -> None:
@@ -48,7 +48,7 @@ def test_all_outcomes_have_a_name() -> None:
     assert len(Outcome) == 4
 
 
-def test_a_hundred_worlds_of_seed_zero_are_the_default() -> None:
+def test_100_worlds_of_seed_zero_are_the_default() -> None:
     assert score()["returns"] == evaluate(WALK, "maze", episodes=100, seed=0).returns[0].tolist()
 
 
@@ -60,20 +60,20 @@ def test_size_is_used() -> None:
 def test_too_many_steps_mean_fewer_worlds() -> None:
     request = Scoring.of(Fields({"program": WALK, "task": "maze", "size": [100, 100], "episodes": 1000}))
     assert request.episodes == STEPS // 100_000 == 200
-    told = request.answer()
-    assert len(told["returns"]) == 200
-    assert told["asked"] == 1000
-    assert told["returns"][:3] == score(size=[100, 100], episodes=3)["returns"]
+    result = request.answer()
+    assert len(result["returns"]) == 200
+    assert result["asked"] == 1000
+    assert result["returns"][:3] == score(size=[100, 100], episodes=3)["returns"]
 
 
-def test_what_is_costly_is_done_in_parts_and_comes_to_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluation_in_parts_has_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = score(episodes=50)
     monkeypatch.setattr(scoring, "PART", 7 * 640)
     pauses: list[int] = []
     request = Scoring.of(Fields({"program": WALK, "task": "maze", "episodes": 50}))
-    told = request.answer(lambda: pauses.append(1))
+    result = request.answer(lambda: pauses.append(1))
     assert len(pauses) == 7
-    assert {**told, "ms": 0} == {**whole, "ms": 0}
+    assert {**result, "ms": 0} == {**whole, "ms": 0}
 
 
 def test_the_distance_is_counted_in_statements() -> None:
@@ -83,19 +83,19 @@ def test_the_distance_is_counted_in_statements() -> None:
     assert "distance" not in score(original="DEF run m( jump m)")
 
 
-def test_a_program_that_is_none_is_a_normal_answer() -> None:
-    told = score(program="DEF run m( mov m)")
-    assert told["valid"] is False
-    assert told["error"]["span"] == [11, 14]
+def test_syntax_error_is_a_normal_answer() -> None:
+    result = score(program="DEF run m( mov m)")
+    assert result["valid"] is False
+    assert result["error"]["span"] == [11, 14]
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_hundred_worlds_of_a_tasks_own_size_are_cheap(task: str) -> None:
+def test_100_worlds_of_a_tasks_own_size_are_cheap(task: str) -> None:
     request = Scoring.of(Fields({"program": WALK, "task": task}))
     assert request.cost == 100 * TASKS[task].horizon() <= CHEAP
 
 
-def test_drawing_from_a_small_share_is_costly() -> None:
+def test_drawing_from_a_small_fraction_is_costly() -> None:
     request = Scoring.of(Fields({"program": WALK, "task": "top-off@0.01"}))
     assert request.cost == 100 * 1440 * 100
 
@@ -106,16 +106,16 @@ def test_episodes_are_bounded(episodes: object) -> None:
         score(episodes=episodes)
 
 
-def test_an_environment_is_scored_as_evaluate_scores_it() -> None:
-    told = score_corridor()
+def test_score_of_an_environment_equals_evaluate() -> None:
+    result = score_corridor()
     expected = evaluate(RIGHT, CORRIDOR, episodes=100)
-    assert told["returns"] == expected.returns[0].tolist()
-    assert told["steps"] == expected.rollouts.steps[0].tolist()
-    assert told["privileged"] == ["atTheEnd"]
+    assert result["returns"] == expected.returns[0].tolist()
+    assert result["steps"] == expected.rollouts.steps[0].tolist()
+    assert result["privileged"] == ["atTheEnd"]
     assert score()["privileged"] == []
 
 
-def test_a_variant_of_an_environment_is_scored() -> None:
+def test_variant_of_an_environment_is_scored() -> None:
     expected = evaluate(RIGHT, CORRIDOR, episodes=5, size="long").rollouts.steps[0].tolist()
     assert score_corridor(size="long", episodes=5)["steps"] == expected
 
@@ -124,17 +124,17 @@ def test_the_distance_is_counted_in_the_language_of_the_task() -> None:
     assert score_corridor(original="DEF run m( left m)")["distance"] == 2
 
 
-def test_a_step_of_an_environment_costs_more_than_one_of_karel() -> None:
+def test_step_of_an_environment_costs_more_than_one_of_karel() -> None:
     slow = Scoring.of(Fields({"program": RIGHT, "task": "corridor"}, OWN))
     assert slow.cost == 100 * 30 * STEP_COST > CHEAP
 
 
-def test_an_environment_that_takes_too_long_is_scored_in_fewer_episodes(
+def test_slow_environment_is_scored_in_fewer_episodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = score_corridor()
     monkeypatch.setattr(scoring, "SECONDS", -1.0)
-    told = score_corridor()
-    assert 0 < len(told["returns"]) < 100
-    assert told["asked"] == 100
-    assert told["returns"] == whole["returns"][: len(told["returns"])]
+    result = score_corridor()
+    assert 0 < len(result["returns"]) < 100
+    assert result["asked"] == 100
+    assert result["returns"] == whole["returns"][: len(result["returns"])]

@@ -1,4 +1,4 @@
-"""A search tells how it goes, and ends when nobody watches it."""
+"""A search sends events, and ends when the client disconnects."""
 
 import asyncio
 import json
@@ -21,9 +21,9 @@ from leaps.search.solve import Round, Run, SolveConfig, solve
 from leaps.studio import searching
 from leaps.studio.mapping import LatentMap
 from leaps.studio.requests import RequestError, SearchRequest
-from leaps.studio.searching import Searches, Teller, in_words, search
+from leaps.studio.searching import Searches, StepEvents, encode_event, search
 from tests.karel.tasks.corridor import edit
-from tests.studio.harness import OWN, search_for_ever
+from tests.studio.harness import OWN, search_without_end
 
 QUICK = SearchRequest("four-corner", "leaps+", 0, 320, None)
 ENDLESS = SearchRequest("one-stroke", "hc", 0, 1_000_000, (40, 40))
@@ -49,7 +49,7 @@ def is_alive(process: int) -> bool:
 
 
 async def gone(process: int) -> bool:
-    """Whether a process goes away within a moment."""
+    """Whether a process ends within a moment."""
     for _ in range(3000):
         if not is_alive(process):
             return True
@@ -57,7 +57,7 @@ async def gone(process: int) -> bool:
     return False
 
 
-def test_a_search_is_told_from_its_first_step_to_its_end_and_finds_what_solve_finds(
+def test_search_sends_steps_and_an_end_and_finds_the_program_of_solve(
     latent_map: LatentMap,
 ) -> None:
     async def scene() -> list[Any]:
@@ -83,9 +83,9 @@ def test_a_search_is_told_from_its_first_step_to_its_end_and_finds_what_solve_fi
     assert len(first[0][1]["population"]) == 64
 
 
-def test_who_stops_asking_ends_the_search() -> None:
+def test_closing_the_events_ends_the_search() -> None:
     async def scene() -> None:
-        searches = Searches(at_once=1, work=search_for_ever)
+        searches = Searches(at_once=1, work=search_without_end)
         events = searches.events(ENDLESS, None)
         while await anext(events) is None:
             pass
@@ -106,7 +106,7 @@ def test_who_stops_asking_ends_the_search() -> None:
     asyncio.run(scene())
 
 
-def test_a_program_is_found_for_an_environment_in_its_own_words() -> None:
+def test_search_finds_a_program_for_an_environment() -> None:
     request = SearchRequest(OWN["corridor"], "ladder", 0, 1000, None, ("long",), worlds=4, mapped=False)
 
     async def scene() -> list[Any]:
@@ -120,9 +120,9 @@ def test_a_program_is_found_for_an_environment_in_its_own_words() -> None:
     assert events[0][1]["population"] == []
 
 
-def test_a_process_that_dies_is_a_problem_and_stopping_is_none() -> None:
+def test_dead_process_is_a_problem_and_stopping_is_not() -> None:
     async def scene() -> None:
-        searches = Searches(work=search_for_ever)
+        searches = Searches(work=search_without_end)
         watched = [asyncio.create_task(everything(searches, ENDLESS, None)) for _ in range(2)]
         while len(searches.running) < 2:
             await asyncio.sleep(0.01)
@@ -148,18 +148,18 @@ def test_a_process_that_dies_is_a_problem_and_stopping_is_none() -> None:
 
 
 @pytest.mark.parametrize(("size", "also"), [((9, 9), ()), (None, ((9, 9),))])
-def test_a_size_that_the_task_does_not_have_is_a_problem(
+def test_unsupported_size_is_a_problem(
     size: tuple[int, int] | None, also: tuple[tuple[int, int], ...]
 ) -> None:
     async def scene() -> list[Any]:
         return await everything(Searches(), SearchRequest("clean-house", "leaps+", 0, 10, size, also), None)
 
-    ((name, said),) = asyncio.run(scene())
+    ((name, data),) = asyncio.run(scene())
     assert name == "problem"
-    assert "one fixed flat of 14x22" in said["error"]
+    assert "one fixed flat of 14x22" in data["error"]
 
 
-def test_a_program_is_found_that_holds_at_other_sizes() -> None:
+def test_search_finds_a_program_for_several_sizes() -> None:
     async def scene(also: tuple[tuple[int, int], ...]) -> Any:
         request = SearchRequest("stair-climber", "ladder", 0, 10_000, None, also)
         return (await everything(Searches(), request, None))[-1]
@@ -167,20 +167,20 @@ def test_a_program_is_found_that_holds_at_other_sizes() -> None:
     name, end = asyncio.run(scene(((9, 9), (14, 10))))
     assert (name, end["solved"]) == ("end", True)
     assert end["elsewhere"] == {"9x9": 1.0, "14x10": 1.0}
-    name, said = asyncio.run(scene(((9, 9), (9, 9))))
+    name, data = asyncio.run(scene(((9, 9), (9, 9))))
     assert name == "problem"
-    assert "expected sizes that differ" in said["error"]
+    assert "expected sizes that differ" in data["error"]
 
 
-def say_nothing(*_: object) -> None:
+def send_nothing(*_: object) -> None:
     time.sleep(60)
 
 
-def test_silence_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heartbeats_are_sent_during_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "HEARTBEAT", 0.05)
 
     async def scene() -> None:
-        searches = Searches(work=say_nothing)
+        searches = Searches(work=send_nothing)
         events = searches.events(ENDLESS, None)
         assert await anext(events) is None
         await events.aclose()
@@ -189,7 +189,7 @@ def test_silence_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(scene())
 
 
-def test_what_goes_wrong_in_the_process_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_value_error_of_the_search_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ValueError("no such luck")
 
@@ -199,73 +199,73 @@ def test_what_goes_wrong_in_the_process_is_told(monkeypatch: pytest.MonkeyPatch)
     search(sender, QUICK, None)
     assert receiver.recv() == ("problem", {"error": "no such luck"})
     receiver.close()
-    search(sender, QUICK, None)  # nobody listens: it ends quietly
+    search(sender, QUICK, None)  # the connection is closed: it ends without an error
 
 
-def test_what_a_task_of_ones_own_gets_wrong_is_told_with_its_place(
+def test_error_of_a_user_task_is_reported_with_its_line(
     corridor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "nice", lambda _: 0)
     edit(corridor, "    last = 1\n", "    last = [1][1]\n")
     receiver, sender = Pipe(duplex=False)
     search(sender, SearchRequest(f"{corridor}:CORRIDOR~40", "hc", 0, 100, None), None)
-    _, said = receiver.recv()
-    assert said["error"] == f"{corridor}, line 17: IndexError: list index out of range"
+    _, data = receiver.recv()
+    assert data["error"] == f"{corridor}, line 17: IndexError: list index out of range"
 
 
-def test_a_mistake_of_ours_is_not_put_down_to_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_the_package_is_not_reported_as_a_task_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
-        raise IndexError("ours")
+        raise IndexError("internal")
 
     monkeypatch.setattr(searching, "_search", fail)
     monkeypatch.setattr(os, "nice", lambda _: 0)
-    with pytest.raises(IndexError, match="ours"):
+    with pytest.raises(IndexError, match="internal"):
         search(Pipe(duplex=False)[1], QUICK, None)
 
 
-def test_a_program_is_told_when_it_changes() -> None:
-    teller, step = Teller(None, LANGUAGE), step_of()
-    told = teller.tell(step, KAREL)
-    assert parse(told["program"], LANGUAGE)
-    assert "program" not in teller.tell(step, KAREL)
+def test_program_is_sent_when_it_changes() -> None:
+    events, step = StepEvents(None, LANGUAGE), step_of()
+    event = events.of(step, KAREL)
+    assert parse(event["program"], LANGUAGE)
+    assert "program" not in events.of(step, KAREL)
     other = step_of(program=LANGUAGE.encode(["DEF", "run", "m(", "move", "m)"]))
-    told = teller.tell(other, KAREL)
-    assert (told["program"], told["words"]) == ("DEF run m(\n  move\nm)", {})
+    event = events.of(other, KAREL)
+    assert (event["program"], event["words"]) == ("DEF run m(\n  move\nm)", {})
 
 
-def test_words_that_the_page_does_not_know_come_with_their_kinds() -> None:
+def test_words_unknown_to_the_page_are_sent_with_their_kinds() -> None:
     known = Language(("move",), ("frontIsClear",), max_repeat=2)
-    told = Teller(None, known).tell(
+    event = StepEvents(None, known).of(
         step_of(program=LANGUAGE.encode(["DEF", "run", "m(", "turnLeft", "m)"])), KAREL
     )
-    assert told["words"] == {"turnLeft": "action"}
+    assert event["words"] == {"turnLeft": "action"}
 
 
-def test_what_is_told_is_json_even_if_all_were_given_up() -> None:
-    told = Teller(None, LANGUAGE).tell(step_of(best=-float("inf")), KAREL)
-    assert told["best"] == 0.0
-    json.dumps(told, allow_nan=False)
+def test_event_is_valid_json_if_all_candidates_were_rejected() -> None:
+    event = StepEvents(None, LANGUAGE).of(step_of(best=-float("inf")), KAREL)
+    assert event["best"] == 0.0
+    json.dumps(event, allow_nan=False)
 
 
-def test_a_population_is_placed_now_and_then(latent_map: LatentMap, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_population_is_placed_at_intervals(latent_map: LatentMap, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searching, "BETWEEN_PLACINGS", 600.0)
-    teller = Teller(latent_map.plane, LANGUAGE)
-    first = teller.tell(step_of(), KAREL)["population"]
+    events = StepEvents(latent_map.plane, LANGUAGE)
+    first = events.of(step_of(), KAREL)["population"]
     assert len(first) == 64
-    assert teller.tell(step_of(rounds=2), KAREL)["population"] == first  # a moment ago
-    later = SimpleNamespace(monotonic=lambda: teller.placed + 601)
+    assert events.of(step_of(rounds=2), KAREL)["population"] == first  # a moment ago
+    later = SimpleNamespace(monotonic=lambda: events.placed + 601)
     monkeypatch.setattr(searching, "time", later)
-    assert teller.tell(step_of(rounds=2), KAREL)["population"] != first
+    assert events.of(step_of(rounds=2), KAREL)["population"] != first
 
 
-def test_programs_that_have_no_point_are_encoded(latent_map: LatentMap) -> None:
+def test_programs_without_a_latent_are_encoded(latent_map: LatentMap) -> None:
     step = step_of("hc")
-    placed = Teller(latent_map.plane, LANGUAGE).tell(step, KAREL)["population"]
+    placed = StepEvents(latent_map.plane, LANGUAGE).of(step, KAREL)["population"]
     lines = sorted({" ".join(LANGUAGE.decode(row)) for row in step.asked[:64]})
     expected = latent_map.place([parse(line, LANGUAGE) for line in lines])["points"]
     assert np.allclose(sorted(placed), sorted(expected), atol=2e-3)
 
 
-def test_events_in_the_words_of_browsers() -> None:
-    assert in_words(("end", {"a": "x\ny"})) == b'event: end\ndata: {"a": "x\\ny"}\n\n'
-    assert in_words(None).startswith(b":")
+def test_events_are_encoded_as_server_sent_events() -> None:
+    assert encode_event(("end", {"a": "x\ny"})) == b'event: end\ndata: {"a": "x\\ny"}\n\n'
+    assert encode_event(None).startswith(b":")

@@ -1,4 +1,4 @@
-"""The studio as a browser sees it, and as somebody with bad intentions does."""
+"""The web application over real connections, with valid and with hostile requests."""
 
 import http.client
 import io
@@ -26,21 +26,21 @@ from leaps.studio.requests import BODY, Fields
 from leaps.studio.rollouts import rollout_of
 from leaps.studio.searching import Searches
 from leaps.studio.server import Start, about, cost_of, encode
-from tests.studio.harness import OWN, RIGHT, WALK, Running, running, search_for_ever
+from tests.studio.harness import OWN, RIGHT, WALK, Running, running, search_without_end
 
 POSTS = ("check", "evaluate", "rollout", "rollouts", "gif", "pictures", "space/place", "space/between")
 
 
-# What is asked for.
+# Valid requests.
 
 
-def test_about_says_what_there_is(server: Running) -> None:
-    told = server.get("/api/about").json
-    assert told["version"] == __version__
-    assert [task["name"] for task in told["tasks"]] == list(offered())
-    assert told["languages"][told["tasks"][0]["language"]]["perceptions"] == list(LANGUAGE.perceptions)
-    assert told["study"][0]["reported"] == {"0": 0.86, "3": 0.95, "5": 1.0}
-    assert told["limits"] == {
+def test_about_lists_tasks_study_and_limits(server: Running) -> None:
+    result = server.get("/api/about").json
+    assert result["version"] == __version__
+    assert [task["name"] for task in result["tasks"]] == list(offered())
+    assert result["languages"][result["tasks"][0]["language"]]["perceptions"] == list(LANGUAGE.perceptions)
+    assert result["study"][0]["reported"] == {"0": 0.86, "3": 0.95, "5": 1.0}
+    assert result["limits"] == {
         "episodes": 1000,
         "steps": 20_000_000,
         "shown": 20_000,
@@ -49,84 +49,84 @@ def test_about_says_what_there_is(server: Running) -> None:
         "side": 100,
         "pictures": 24,
     }
-    assert told["start"] == {"task": "top-off", "program": None}
+    assert result["start"] == {"task": "top-off", "program": None}
 
 
 @pytest.mark.parametrize("task", ["seesaw", "farmer~100", "maze-from-corner", "maze~100"])
-def test_the_task_to_begin_with_is_always_listed(task: str) -> None:
-    told = about(Start.of(task))
-    assert told["start"]["task"] == task
+def test_first_task_is_always_listed(task: str) -> None:
+    result = about(Start.of(task))
+    assert result["start"]["task"] == task
     plain = task.partition("~")[0]
-    assert [one["name"] for one in told["tasks"]] == [
+    assert [one["name"] for one in result["tasks"]] == [
         *offered(),
         *(() if plain in offered() else (plain,)),
     ]
 
 
-def test_about_says_what_the_command_line_gave() -> None:
+def test_about_has_the_task_and_program_of_the_command_line() -> None:
     assert about(Start("snake", "DEF"))["start"] == {"task": "snake", "program": "DEF"}
 
 
 def test_every_task_of_about_can_be_scored_with_its_program(server: Running) -> None:
     for task in server.get("/api/about").json["tasks"]:
-        told = server.result("/api/evaluate", program=task["program"], task=task["name"], episodes=3)
-        assert told["valid"]
+        result = server.result("/api/evaluate", program=task["program"], task=task["name"], episodes=3)
+        assert result["valid"]
 
 
-def test_check_answers_while_typing(server: Running) -> None:
+def test_check_of_an_unfinished_program(server: Running) -> None:
     assert server.result("/api/check", program=WALK)["valid"]
-    told = server.result("/api/check", program="DEF run m( mov", cursor=14)
-    assert told["error"]["span"] == [11, 14]
-    assert told["complete"]["from"] == 11
-    assert {"label": "move", "kind": "action"} in told["complete"]["options"]
+    result = server.result("/api/check", program="DEF run m( mov", cursor=14)
+    assert result["error"]["span"] == [11, 14]
+    assert result["complete"]["from"] == 11
+    assert {"label": "move", "kind": "action"} in result["complete"]["options"]
     assert "complete" not in server.result("/api/check", program=WALK)
 
 
-def test_a_text_that_no_encoding_can_write_is_answered(server: Running) -> None:
-    told = server.result("/api/check", program="\ud800 DEF", cursor=1)
-    assert told["error"]["span"] == [0, 1]
+def test_text_with_a_lone_surrogate_is_answered(server: Running) -> None:
+    result = server.result("/api/check", program="\ud800 DEF", cursor=1)
+    assert result["error"]["span"] == [0, 1]
 
 
-def test_evaluate_is_evaluate(server: Running) -> None:
-    told = server.result("/api/evaluate", program=WALK, task="top-off", seed=4)
-    assert told["returns"] == evaluate(WALK, "top-off", seed=4).returns[0].tolist()
-    assert told["ms"] > 0
+def test_evaluate_endpoint_equals_evaluate(server: Running) -> None:
+    result = server.result("/api/evaluate", program=WALK, task="top-off", seed=4)
+    assert result["returns"] == evaluate(WALK, "top-off", seed=4).returns[0].tolist()
+    assert result["ms"] > 0
     assert server.result("/api/evaluate", program="DEF", task="maze")["valid"] is False
 
 
-def test_rollouts_are_rollouts(server: Running) -> None:
+def test_rollouts_endpoint_equals_single_rollouts(server: Running) -> None:
     one = server.result("/api/rollout", program=WALK, task="maze", index=2, seed=1)
     several = server.result("/api/rollouts", program=WALK, task="maze", indices=[1, 2], seed=1)
     assert several["rollouts"][1] == one
     assert one["world"] != several["rollouts"][0]["world"]
 
 
-def test_a_drawn_world_is_run_with_and_without_a_task(server: Running) -> None:
+def test_drawn_world_is_run_with_and_without_a_task(server: Running) -> None:
     drawn = {"rows": ["#####", "#...#", "#..1#", "#...#", "#####"], "karel": [1, 1, 1]}
     assert server.result("/api/rollout", program=WALK, task="maze", world=drawn)["return"] == 0.0
     assert server.result("/api/rollout", program=WALK, task=None, world=drawn)["return"] is None
 
 
-def test_a_gif_is_a_download(server: Running) -> None:
+def test_gif_is_a_download(server: Running) -> None:
     answer = server.post("/api/gif", {"program": WALK, "task": "top-off"})
     assert answer.headers["content-type"] == "image/gif"
     assert answer.headers["content-disposition"] == 'attachment; filename="top-off.gif"'
     assert Image.open(io.BytesIO(answer.body)).format == "GIF"
 
 
-def test_a_world_that_is_too_large_for_a_gif_is_refused(server: Running) -> None:
+def test_too_large_world_for_a_gif_is_refused(server: Running) -> None:
     answer = server.post("/api/gif", {"program": WALK, "task": "maze", "size": [41, 8]})
     assert answer.status == 422
     assert "at most 40 cells a side" in answer.json["error"]
 
 
-def test_answers_are_plain_ascii_and_proper_json() -> None:
+def test_answers_are_ascii_and_strict_json() -> None:
     assert encode({"a": "\ud800é"}) == b'{"a":"\\ud800\\u00e9"}'
     with pytest.raises(ValueError):
         encode(float("nan"))
 
 
-def test_without_a_map_there_is_nothing_to_place_on_yet(server: Running) -> None:
+def test_map_requests_before_the_map_is_ready_are_503(server: Running) -> None:
     assert server.studio.map is None
     for answer in (
         server.get("/api/space/map"),
@@ -137,20 +137,20 @@ def test_without_a_map_there_is_nothing_to_place_on_yet(server: Running) -> None
         assert answer.json["retry"] > 0
 
 
-def test_the_map_and_what_is_on_it(latent_map: LatentMap) -> None:
+def test_map_places_and_walks(latent_map: LatentMap) -> None:
     with running() as server:
         server.studio.map, server.studio.map_answer = latent_map, encode(latent_map.answer)
         assert len(server.get("/api/space/map").json["points"]) == 300
         (place,) = server.result("/api/space/place", programs=[WALK])["points"]
-        told = server.result("/api/space/between", **{"from": WALK, "to": "DEF run m( move m)", "steps": 2})
-        assert told["points"][0] == pytest.approx(place, abs=2e-3)
-        assert len(told["programs"]) == 4
+        result = server.result("/api/space/between", **{"from": WALK, "to": "DEF run m( move m)", "steps": 2})
+        assert result["points"][0] == pytest.approx(place, abs=2e-3)
+        assert len(result["programs"]) == 4
         answer = server.post("/api/space/place", {"programs": ["DEF run m( jump m)"]})
         assert answer.status == 422
         assert "'jump' is not a token" in answer.json["error"]
 
 
-def test_a_map_that_can_not_be_drawn_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_map_that_cannot_be_drawn_is_404(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ValueError("no weights")
 
@@ -162,7 +162,7 @@ def test_a_map_that_can_not_be_drawn_is_said_to_be_missing(monkeypatch: pytest.M
         assert "no weights" in answer.json["error"]
 
 
-def test_what_is_told_costs_more_than_what_is_counted() -> None:
+def test_recorded_steps_cost_more_than_scored_steps() -> None:
     own = rollout_of(Fields({"program": WALK, "task": "maze"}))
     large = rollout_of(Fields({"program": WALK, "task": "maze", "size": [100, 100]}))
     assert cost_of([own] * 6) <= CHEAP
@@ -178,9 +178,9 @@ def open_search(server: Running, query: str) -> tuple[http.client.HTTPConnection
     return connection, connection.getresponse()
 
 
-def test_a_search_ends_when_its_browser_goes_and_at_most_two_run() -> None:
+def test_search_ends_on_disconnect_and_at_most_two_run() -> None:
     with running() as server:
-        server.studio.searches = Searches(work=search_for_ever)
+        server.studio.searches = Searches(work=search_without_end)
         query = "task=one-stroke&method=hc&size=40x40&budget=1000000"
         both = [open_search(server, query) for _ in range(2)]
         for _, response in both:
@@ -204,24 +204,24 @@ def test_a_search_ends_when_its_browser_goes_and_at_most_two_run() -> None:
         assert not server.studio.searches.running
 
 
-def test_a_search_streams_to_its_end_and_a_problem_is_an_event(server: Running) -> None:
+def test_search_streams_to_its_end_and_problems_are_events(server: Running) -> None:
     connection, response = open_search(server, "task=clean-house&size=9x9")
-    said = response.read().decode()
+    events = response.read().decode()
     connection.close()
-    assert "event: problem" in said
-    assert "one fixed flat" in said
+    assert "event: problem" in events
+    assert "one fixed flat" in events
 
 
 @pytest.mark.parametrize(
     "query", ["", "task=nowhere", "task=maze&seed=x", "task=maze&size=0x0", "task=%00%ff"]
 )
-def test_a_search_that_makes_no_sense_is_refused(server: Running, query: str) -> None:
+def test_invalid_search_is_refused(server: Running, query: str) -> None:
     answer = server.get(f"/api/solve?{query}")
     assert answer.status == 422
     assert answer.json["error"]
 
 
-# What goes wrong.
+# Invalid requests.
 
 
 @pytest.mark.parametrize("path", [f"/api/{name}" for name in POSTS])
@@ -232,14 +232,14 @@ def test_a_search_that_makes_no_sense_is_refused(server: Running, query: str) ->
         *(b'{"program": 1}', b'{"program": [], "task": {}}', b'{"seed": ' + b"9" * 4000 + b"}"),
     ],
 )
-def test_bad_bodies_are_told_apart_with_a_message(server: Running, path: str, body: bytes) -> None:
+def test_invalid_bodies_are_refused_with_a_message(server: Running, path: str, body: bytes) -> None:
     answer = server.ask("POST", path, body)
     assert answer.status in (400, 422)
     assert isinstance(answer.json["error"], str)
 
 
 @pytest.mark.parametrize("path", [f"/api/{name}" for name in POSTS])
-def test_only_json_is_taken(server: Running, path: str) -> None:
+def test_other_content_types_are_refused(server: Running, path: str) -> None:
     for kind in ("text/plain", "", "application/x-www-form-urlencoded", "application/jsonp"):
         answer = server.ask("POST", path, b"{}", {"Content-Type": kind})
         assert answer.status == 415
@@ -249,17 +249,17 @@ def test_only_json_is_taken(server: Running, path: str) -> None:
     assert answer.status == 200
 
 
-def test_wrong_methods_and_paths_are_told(server: Running) -> None:
+def test_wrong_methods_and_paths_are_refused(server: Running) -> None:
     for name in POSTS:
         answer = server.get(f"/api/{name}")
         assert (answer.status, answer.headers["allow"]) == (405, "POST")
-        assert "GET is not for" in answer.json["error"]
+        assert "GET is not allowed at" in answer.json["error"]
     assert server.ask("DELETE", "/api/about").status == 405
     assert server.ask("POST", "/", b"{}").status == 405
     for path in ("/api", "/api/", "/api/nothing", "/assets/none.js", "/index.html/", "/%00", "/api/check/"):
         answer = server.get(path)
         assert answer.status == 404
-        assert "there is nothing at" in answer.json["error"]
+        assert "nothing is served at" in answer.json["error"]
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,7 @@ def test_every_answer_has_the_security_headers(server: Running) -> None:
         assert "server" not in answer.headers
 
 
-def test_a_body_that_is_too_long_by_its_own_account_is_not_read(server: Running) -> None:
+def test_body_with_a_too_large_content_length_is_not_read(server: Running) -> None:
     head = (
         b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         b"Content-Length: 100000000\r\n\r\n"
@@ -312,7 +312,7 @@ def test_a_body_that_is_too_long_by_its_own_account_is_not_read(server: Running)
 
 
 @pytest.mark.parametrize("chunked", [True, False])
-def test_a_hundred_megabytes_are_not_swallowed(server: Running, chunked: bool) -> None:
+def test_body_of_100_megabytes_is_not_read(server: Running, chunked: bool) -> None:
     kind = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: 104857600"
     head = (
         b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n%b\r\n\r\n" % kind
@@ -339,7 +339,7 @@ def test_the_longest_body_is_read(server: Running) -> None:
     assert server.ask("POST", "/api/check", body.ljust(BODY + 1)).status == 413
 
 
-def test_a_chunked_body_is_read_up_to_its_bound(server: Running) -> None:
+def test_chunked_body_is_read_up_to_its_bound(server: Running) -> None:
     def send(size: int) -> bytes:
         body = json.dumps({"program": WALK}).encode().ljust(size)
         return server.raw(
@@ -351,7 +351,7 @@ def test_a_chunked_body_is_read_up_to_its_bound(server: Running) -> None:
     assert send(BODY + 1).startswith(b"HTTP/1.1 413")
 
 
-def test_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch, server: Running) -> None:
+def test_body_that_never_arrives_times_out(monkeypatch: pytest.MonkeyPatch, server: Running) -> None:
     monkeypatch.setattr("leaps.studio.server.PATIENCE", 0.2)
     received = server.raw(
         b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
@@ -360,7 +360,7 @@ def test_a_body_that_never_comes_is_given_up(monkeypatch: pytest.MonkeyPatch, se
     assert received.startswith(b"HTTP/1.1 408")
 
 
-def test_broken_sockets_harm_nobody(server: Running) -> None:
+def test_server_survives_broken_connections(server: Running) -> None:
     for data in (
         b"",
         b"\x00\xff\x00",
@@ -381,7 +381,7 @@ def test_broken_sockets_harm_nobody(server: Running) -> None:
     assert not server.studio.searches.running
 
 
-def test_many_ask_at_once_while_somebody_asks_for_a_lot(server: Running) -> None:
+def test_many_cheap_requests_are_answered_during_costly_ones(server: Running) -> None:
     heavy = {"program": "DEF run m( WHILE c( noMarkersPresent c) w( turnLeft move w) m)", "episodes": 1000}
     statuses: list[int] = []
 
@@ -407,7 +407,7 @@ def test_many_ask_at_once_while_somebody_asks_for_a_lot(server: Running) -> None
     assert statuses == [200] * 84
 
 
-# Whatever comes.
+# Random requests.
 
 texts = (
     st.text(max_size=80)
@@ -453,19 +453,17 @@ bodies = st.fixed_dictionaries(
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.sampled_from(POSTS), fields=bodies)
-def test_whatever_is_posted_there_is_an_answer(
-    own_server: Running, name: str, fields: dict[str, Any]
-) -> None:
+def test_any_fields_are_answered(own_server: Running, name: str, fields: dict[str, Any]) -> None:
     answer = own_server.post(f"/api/{name}", fields)
     assert answer.status < 500 or answer.status == 503, answer.body
     if answer.headers["content-type"] == "application/json":
-        told = answer.json
-        assert answer.status == 200 or isinstance(told["error"], str)
+        result = answer.json
+        assert answer.status == 200 or isinstance(result["error"], str)
 
 
 @settings(max_examples=60)
 @given(body=st.binary(max_size=200), name=st.sampled_from(POSTS))
-def test_whatever_bytes_are_posted_there_is_an_answer(server: Running, body: bytes, name: str) -> None:
+def test_any_bytes_are_answered(server: Running, body: bytes, name: str) -> None:
     answer = server.ask("POST", f"/api/{name}", body)
     assert answer.status in (400, 422)
     assert isinstance(answer.json["error"], str)
@@ -476,7 +474,7 @@ url = st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_charact
 
 @settings(max_examples=60)
 @given(path=url, method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"]))
-def test_whatever_path_is_asked_for_there_is_an_answer(server: Running, path: str, method: str) -> None:
+def test_any_path_is_answered(server: Running, path: str, method: str) -> None:
     answer = server.ask(method, f"/{path}")
     assert answer.status in (200, 404, 405)
     if answer.status != 200 and method != "HEAD":
@@ -485,7 +483,7 @@ def test_whatever_path_is_asked_for_there_is_an_answer(server: Running, path: st
 
 @settings(max_examples=40)
 @given(query=url.filter(lambda text: "task=" not in text))
-def test_whatever_search_is_asked_for_there_is_an_answer(server: Running, query: str) -> None:
+def test_any_search_query_is_answered(server: Running, query: str) -> None:
     answer = server.get(f"/api/solve?{query}")
     assert answer.status == 422
     assert isinstance(answer.json["error"], str)
@@ -494,7 +492,7 @@ def test_whatever_search_is_asked_for_there_is_an_answer(server: Running, query:
 # The page.
 
 
-def test_the_page_is_served_compressed_and_kept_by_its_tag(server: Running) -> None:
+def test_page_is_served_compressed_with_an_etag(server: Running) -> None:
     plain = server.get("/")
     packed = server.get("/", Accept_Encoding="gzip")
     assert plain.headers["content-type"].startswith("text/html")

@@ -1,4 +1,4 @@
-"""From an address to a running server, and to its end."""
+"""Listen on an address, start a server, stop it."""
 
 import http.client
 import socket
@@ -9,33 +9,33 @@ from leaps.studio import serving
 from leaps.studio.searching import Searches
 from leaps.studio.server import Studio
 from leaps.studio.serving import Server, listen
-from tests.studio.harness import running, search_for_ever
+from tests.studio.harness import running, search_without_end
 
 
-def test_a_port_that_is_taken_is_named() -> None:
+def test_port_in_use_raises() -> None:
     with listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {port} is taken.*--port 0"):
             listen("127.0.0.1", port)
 
 
-def test_a_host_must_be_this_machines() -> None:
+def test_host_of_another_machine_raises() -> None:
     with pytest.raises(ValueError, match="--host"):
         listen("host.invalid", 0)
     with pytest.raises(ValueError, match="not an address of this machine"):
         listen("203.0.113.1", 0)
 
 
-def test_the_address_is_true() -> None:
-    said: list[tuple[str, str | None]] = []
+def test_reported_address_is_reachable() -> None:
+    started: list[tuple[str, str | None]] = []
     with listen("127.0.0.1", 0) as listener:
         studio = Studio(warm=False)
-        server = Server(studio, listener, "127.0.0.1", lambda *told: said.append(told))
+        server = Server(studio, listener, "127.0.0.1", lambda *arguments: started.append(arguments))
         assert server.address == f"http://127.0.0.1:{listener.getsockname()[1]}/"
         studio.stop()
 
 
-def test_where_others_can_come_the_address_has_a_token() -> None:
+def test_address_has_a_token_if_other_machines_can_reach_it() -> None:
     with running("0.0.0.0") as server:
         token = server.server.token
         assert token is not None
@@ -48,15 +48,15 @@ def test_where_others_can_come_the_address_has_a_token() -> None:
         assert server.get(f"/api/solve?token={token}").status == 422
 
 
-def test_answers_are_not_held_back_by_nagle() -> None:
+def test_nagle_delay_is_off() -> None:
     with listen("127.0.0.1", 0) as listener:
-        assert listener.proto == socket.IPPROTO_TCP  # what asyncio goes by
+        assert listener.proto == socket.IPPROTO_TCP  # asyncio checks this to disable the delay
 
 
-def test_a_search_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "GRACE", 60)  # it isn't waited for, so this is not how long it takes
+def test_running_search_does_not_delay_the_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "GRACE", 60)  # the stop must not wait this long
     with running() as server:
-        server.studio.searches = Searches(work=search_for_ever)
+        server.studio.searches = Searches(work=search_without_end)
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
         connection.request("GET", "/api/solve?task=maze")
         response = connection.getresponse()
@@ -69,7 +69,7 @@ def test_a_search_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> N
         connection.close()
 
 
-def test_after_the_end_nobody_answers() -> None:
+def test_stopped_server_does_not_answer() -> None:
     with running() as server:
         assert server.get("/api/about").status == 200
     with pytest.raises(ConnectionRefusedError):

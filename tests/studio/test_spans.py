@@ -1,4 +1,4 @@
-"""Where things are in a text, as a browser counts."""
+"""Spans of statements and errors, in UTF-16 units."""
 
 import pytest
 from hypothesis import given
@@ -18,20 +18,20 @@ def read_karel(text: str) -> Reading:
 
 
 def cut(text: str, span: list[int]) -> str:
-    """What a browser finds in a span."""
+    """Return the text in a span, as a browser counts."""
     units = text.encode("utf-16-le", "surrogatepass")
     return units[2 * span[0] : 2 * span[1]].decode("utf-16-le", "surrogatepass")
 
 
 @given(programs, st.booleans())
-def test_what_is_cut_out_at_the_spans_are_the_heads(program: Program, indented: bool) -> None:
+def test_spans_contain_the_heads_of_the_statements(program: Program, indented: bool) -> None:
     text = to_indented(program) if indented else to_line(program)
     heads = [" ".join(head_tokens(statement)) for statement in walk(program)]
     if len(text) <= 4000 and len(text.split()) <= 400:
         assert [cut(text, span) for span in read_karel(text).heads()] == heads
 
 
-def test_a_head_may_be_spread_over_lines_and_comments() -> None:
+def test_head_may_be_spread_over_lines_and_comments() -> None:
     text = "DEF run m(\n WHILE # as long as\n  c( frontIsClear\n c) w( move w) m)"
     spans = read_karel(text).heads()
     assert cut(text, spans[0]) == "WHILE # as long as\n  c( frontIsClear\n c)"
@@ -39,31 +39,31 @@ def test_a_head_may_be_spread_over_lines_and_comments() -> None:
 
 
 @pytest.mark.parametrize("comment", ["# é", "# 🐢", "# \ud83d alone", "# 🐢🐢 ü"])
-def test_spans_after_other_scripts_are_counted_as_browsers_count(comment: str) -> None:
+def test_spans_after_other_scripts_are_in_utf16_units(comment: str) -> None:
     text = f"{comment}\nDEF run m( move {comment}\n turnLeft m)"
     assert [cut(text, span) for span in read_karel(text).heads()] == ["move", "turnLeft"]
 
 
 @given(st.text())
-def test_offsets_and_characters_are_each_others_inverse(text: str) -> None:
+def test_character_is_the_inverse_of_offset(text: str) -> None:
     source = Source(text)
     assert source.units == len(text.encode("utf-16-le", "surrogatepass")) // 2
     assert [source.character(source.offset(i)) for i in range(len(text) + 1)] == [*range(len(text) + 1)]
 
 
-def test_an_offset_within_a_pair_is_at_its_character() -> None:
+def test_offset_inside_a_surrogate_pair_is_at_its_character() -> None:
     assert Source("a🐢b").character(2) == 1
 
 
-def test_check_tells_both_forms() -> None:
-    told = check(
+def test_check_returns_both_forms() -> None:
+    result = check(
         read_karel("DEF run m( IFELSE c( not c( frontIsClear c) c) i( turnLeft i) ELSE e( move e) m)")
     )
-    assert told["valid"]
-    assert told["tokens"] == 18
-    assert told["indented"].splitlines()[1] == "  IFELSE c( not c( frontIsClear c) c) i("
-    assert told["line"].startswith("DEF run m( IFELSE")
-    assert len(told["statements"]) == 3
+    assert result["valid"]
+    assert result["tokens"] == 18
+    assert result["indented"].splitlines()[1] == "  IFELSE c( not c( frontIsClear c) c) i("
+    assert result["line"].startswith("DEF run m( IFELSE")
+    assert len(result["statements"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -78,43 +78,43 @@ def test_check_tells_both_forms() -> None:
         ("  ", "the text is empty", "  "),
     ],
 )
-def test_an_error_is_where_it_is(text: str, message: str, where: str) -> None:
-    told = check(read_karel(text))
-    assert not told["valid"]
-    assert message in told["error"]["message"]
-    assert "\n" not in told["error"]["message"]
-    assert cut(text, told["error"]["span"]) == where
+def test_error_has_the_span_of_the_wrong_word(text: str, message: str, where: str) -> None:
+    result = check(read_karel(text))
+    assert not result["valid"]
+    assert message in result["error"]["message"]
+    assert "\n" not in result["error"]["message"]
+    assert cut(text, result["error"]["span"]) == where
 
 
-def test_a_program_of_too_many_tokens_is_none() -> None:
+def test_too_many_tokens_is_an_error() -> None:
     longest = "DEF run m( " + "move " * 396 + "m)"
     assert check(read_karel(longest))["tokens"] == 400
     text = "DEF run m( " + "move " * 397 + "m)"
-    told = check(read_karel(text))
-    assert told["error"]["message"] == "a program has at most 400 tokens, found 401"
-    assert cut(text, told["error"]["span"]) == "m)"
+    result = check(read_karel(text))
+    assert result["error"]["message"] == "a program has at most 400 tokens, found 401"
+    assert cut(text, result["error"]["span"]) == "m)"
 
 
-def test_a_program_of_too_many_characters_is_none() -> None:
+def test_too_many_characters_is_an_error() -> None:
     text = "DEF run m( move m)" + " " * 3983
-    told = check(read_karel(text))
-    assert told["error"] == {
+    result = check(read_karel(text))
+    assert result["error"] == {
         "message": "a program has at most 4,000 characters, found 4,001",
         "span": [4000, 4001],
     }
     assert check(read_karel(text[:4000]))["valid"]
 
 
-def test_who_needs_a_program_is_told_why_there_is_none() -> None:
+def test_program_of_an_invalid_text_raises_its_message() -> None:
     with pytest.raises(RequestError, match="found 'm\\)', expected c\\("):
         _ = read_karel("DEF run m( IF m)").program
 
 
 @given(st.text(max_size=60))
-def test_whatever_the_text_there_is_an_answer(text: str) -> None:
-    told = check(read_karel(text))
-    if not told["valid"]:
-        start, end = told["error"]["span"]
+def test_check_accepts_any_text(text: str) -> None:
+    result = check(read_karel(text))
+    if not result["valid"]:
+        start, end = result["error"]["span"]
         assert 0 <= start <= end <= Source(text).units
 
 
@@ -127,7 +127,7 @@ def test_statements_have_kinds() -> None:
     assert kinds == ["action", "while", "if", "action", "repeat", "ifelse", "action", "action"]
 
 
-def test_heads_are_found_in_the_words_of_the_language_given() -> None:
+def test_heads_use_the_given_language() -> None:
     language = Language(("go", "wait"), ("lit",), max_repeat=1)
     text = "DEF run m( go WHILE c( lit c) w( wait w) m)"
     assert [cut(text, span) for span in read(text, language).heads()] == ["go", "WHILE c( lit c)", "wait"]

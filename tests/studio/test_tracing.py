@@ -1,4 +1,4 @@
-"""A rollout of any task is recorded as the interpreter runs it, within bounds, and it is pictured."""
+"""Recorded rollouts of any task: steps as in the interpreter, bounds, pictures, films."""
 
 import io
 import math
@@ -28,37 +28,37 @@ def trace(program: str = RIGHT, task: Any = CORRIDOR, size: str = "", index: int
     return Trace(read(program, task.domain.language), task, size, 0, index)
 
 
-def test_a_rollout_is_what_the_interpreter_does() -> None:
-    told = trace(BY_LIGHT, index=3).answer()
+def test_recorded_rollout_equals_the_interpreter() -> None:
+    result = trace(BY_LIGHT, index=3).answer()
     course = CORRIDOR.course(parse(BY_LIGHT, CORRIDOR.domain.language), CORRIDOR.worlds(1, 0, first=3))
     statement_of = {"right": 2, "left": 3}
     for number, step in enumerate(course):
-        assert told["steps"]["statement"][number] == statement_of[step.statement.name]
-        assert told["steps"]["value"][number] == course.stage.worth()
-        assert [test[1:] for test in told["steps"]["tests"] if test[0] == number] == [
+        assert result["steps"]["statement"][number] == statement_of[step.statement.name]
+        assert result["steps"]["value"][number] == course.stage.worth()
+        assert [test[1:] for test in result["steps"]["tests"] if test[0] == number] == [
             (1, int(held)) for _, held in step.tests
         ]
-        assert told["statements"][1]["text"] == "IFELSE c( lightIsOff c)"
-    assert (told["outcome"], told["return"]) == ("halted", course.stage.worth())
-    assert told["shown"] == told["total"] == course.steps == 3
-    assert told["horizon"] == 30
+        assert result["statements"][1]["text"] == "IFELSE c( lightIsOff c)"
+    assert (result["outcome"], result["return"]) == ("halted", course.stage.worth())
+    assert result["shown"] == result["total"] == course.steps == 3
+    assert result["horizon"] == 30
 
 
-def test_all_perceptions_are_looked_at_before_each_step_and_at_the_end() -> None:
-    told = trace().answer()
-    perceived = [*told["steps"]["perceived"], told["final_perceived"]]
-    assert len(perceived) == told["shown"] + 1
+def test_all_perceptions_are_recorded_before_each_step_and_at_the_end() -> None:
+    result = trace().answer()
+    perceived = [*result["steps"]["perceived"], result["final_perceived"]]
+    assert len(perceived) == result["shown"] + 1
     assert all(len(bits) == 3 and bits[0] != bits[2] for bits in perceived)  # lightIsOn, lightIsOff
-    assert [bits[1] for bits in perceived] == ["0"] * told["shown"] + ["1"]  # atTheEnd
+    assert [bits[1] for bits in perceived] == ["0"] * result["shown"] + ["1"]  # atTheEnd
 
 
-def test_states_are_told_in_a_line() -> None:
-    told = trace().answer()
-    assert len(told["states"]) == told["shown"] + 1
-    assert told["states"][-1].startswith("[1, ")
+def test_states_are_one_line_of_text() -> None:
+    result = trace().answer()
+    assert len(result["states"]) == result["shown"] + 1
+    assert result["states"][-1].startswith("[1, ")
 
 
-def test_a_long_state_is_cut_off() -> None:
+def test_long_state_is_cut_off() -> None:
     class Scene:
         def plain(self) -> Any:
             return {
@@ -90,47 +90,47 @@ def test_numbers_of_a_state_are_rounded(plain: Any, text: str) -> None:
     assert state_text(Scene()) == text  # type: ignore[arg-type]
 
 
-def test_a_decided_episode_has_ended() -> None:
+def test_terminated_episode_has_the_outcome_ended() -> None:
     wait = "DEF run m( WHILE c( not c( atTheEnd c) c) w( right w) left m)"
-    told = trace(wait).answer()
-    assert (told["outcome"], told["return"], told["final_tests"]) == ("ended", 1.0, [])
+    result = trace(wait).answer()
+    assert (result["outcome"], result["return"], result["final_tests"]) == ("ended", 1.0, [])
 
 
-def test_a_rollout_that_is_cut_off_says_what_it_looked_at_last() -> None:
-    told = trace("DEF run m( WHILE c( not c( atTheEnd c) c) w( left w) m)").answer()
-    assert (told["outcome"], told["total"], told["final_tests"]) == ("cut-off", 30, [(0, 1)])
+def test_cut_off_rollout_has_its_final_tests() -> None:
+    result = trace("DEF run m( WHILE c( not c( atTheEnd c) c) w( left w) m)").answer()
+    assert (result["outcome"], result["total"], result["final_tests"]) == ("cut-off", 30, [(0, 1)])
 
 
-def test_a_program_that_is_stuck_is_told_so() -> None:
+def test_stuck_program_has_the_outcome_stuck() -> None:
     stuck = "DEF run m( WHILE c( not c( atTheEnd c) c) w( IF c( atTheEnd c) i( left i) w) m)"
-    told = trace(stuck).answer()
-    assert (told["outcome"], told["total"], told["states"]) == ("stuck", 0, told["states"][:1])
+    result = trace(stuck).answer()
+    assert (result["outcome"], result["total"], result["states"]) == ("stuck", 0, result["states"][:1])
 
 
-def test_of_a_long_rollout_the_beginning_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_beginning_of_a_long_rollout_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = trace(BY_LIGHT).answer()
     monkeypatch.setattr(tracing, "SHOWN", 2)
-    told = trace(BY_LIGHT).answer()
-    assert (told["shown"], told["total"], told["outcome"]) == (2, 3, "halted")
-    assert told["return"] == whole["return"]
-    assert told["final_tests"] == []
-    for name, values in told["steps"].items():
+    result = trace(BY_LIGHT).answer()
+    assert (result["shown"], result["total"], result["outcome"]) == (2, 3, "halted")
+    assert result["return"] == whole["return"]
+    assert result["final_tests"] == []
+    for name, values in result["steps"].items():
         assert values == whole["steps"][name][: len(values)]
-    assert len(told["steps"]["value"]) == len(told["steps"]["perceived"]) == 2
+    assert len(result["steps"]["value"]) == len(result["steps"]["perceived"]) == 2
     assert trace(BY_LIGHT).length == 2
 
 
-def test_a_rollout_that_takes_too_long_has_no_return(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rollout_that_takes_too_long_has_no_return(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "SECONDS", -1.0)
-    told = trace(BY_LIGHT).answer()
-    assert (told["outcome"], told["return"], told["shown"], told["total"]) == (None, None, 1, 1)
+    result = trace(BY_LIGHT).answer()
+    assert (result["outcome"], result["return"], result["shown"], result["total"]) == (None, None, 1, 1)
 
 
-def test_a_variant_is_watched() -> None:
+def test_rollout_of_a_variant() -> None:
     assert trace(size="long").answer()["total"] > trace().answer()["total"]
 
 
-def test_a_return_that_is_no_number_raises() -> None:
+def test_return_that_is_not_finite_raises() -> None:
     class Broken:
         name = "broken"
 
@@ -144,13 +144,13 @@ def test_a_return_that_is_no_number_raises() -> None:
         lost.worth(Scene())  # type: ignore[arg-type]
 
 
-def sizes_of(told: dict[str, Any]) -> list[tuple[int, int]]:
-    images = [Image.open(io.BytesIO(b64decode(picture))) for picture in told["pictures"]]
+def sizes_of(result: dict[str, Any]) -> list[tuple[int, int]]:
+    images = [Image.open(io.BytesIO(b64decode(picture))) for picture in result["pictures"]]
     assert all(image.format == "PNG" for image in images)
     return [image.size for image in images]
 
 
-def test_pictures_are_those_of_the_steps_asked_for() -> None:
+def test_pictures_are_of_the_requested_steps() -> None:
     all_of_them = trace().pictures(0, 24)
     count = trace().answer()["total"] + 1
     assert sizes_of(all_of_them) == [(8 * LENGTH, 8)] * count
@@ -160,17 +160,17 @@ def test_pictures_are_those_of_the_steps_asked_for() -> None:
     assert trace().pictures(99, 2)["pictures"] == []
 
 
-def test_a_large_picture_is_scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_picture_is_scaled_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "PICTURE_PIXELS", 24)
     assert sizes_of(trace().pictures(0, 1)) == [(24, 4)]
 
 
-def test_taking_pictures_ends_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_stop_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracing, "SECONDS", -1.0)
     assert len(trace().pictures(0, 5)["pictures"]) == 1
 
 
-def test_a_rollout_is_filmed_from_its_first_state_to_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rollout_is_filmed_from_its_first_state_to_its_last(monkeypatch: pytest.MonkeyPatch) -> None:
     film = Image.open(io.BytesIO(trace().film()))
     assert film.format == "GIF"
     assert getattr(film, "n_frames", 1) == trace().answer()["total"] + 1
@@ -179,8 +179,8 @@ def test_a_rollout_is_filmed_from_its_first_state_to_its_last(monkeypatch: pytes
     assert getattr(Image.open(io.BytesIO(trace().film())), "n_frames", 1) == 2
 
 
-def test_a_task_of_karel_can_be_traced_in_this_way_too() -> None:
-    """The compiled trace of Karel says the same."""
+def test_trace_of_a_karel_task_equals_the_compiled_one() -> None:
+    """Both recordings of a rollout in Karel are equal."""
     task = get("maze")
     assert isinstance(task, KarelTask)
     slow = Trace(read(WALK, LANGUAGE), task, (8, 8), 5, 2).answer()
@@ -191,7 +191,7 @@ def test_a_task_of_karel_can_be_traced_in_this_way_too() -> None:
         assert values == fast["steps"][name], name
 
 
-def test_a_perception_that_fails_is_named() -> None:
+def test_perception_that_fails_is_named() -> None:
     def broken(_: Any) -> bool:
         raise RuntimeError("too bright")
 
@@ -199,7 +199,7 @@ def test_a_perception_that_fails_is_named() -> None:
         trace(BY_LIGHT, corridor(perceptions={"lightIsOn": broken, "tooBright": broken})).answer()
 
 
-def test_the_file_of_the_environment_is_the_one_that_tests_share() -> None:
+def test_environment_is_loaded_from_the_file_of_the_tests() -> None:
     rollout = rollout_of(Fields({"program": RIGHT, "task": "corridor"}, OWN))
     assert isinstance(rollout, Trace)
     assert rollout.answer() == trace().answer()

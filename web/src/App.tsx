@@ -1,4 +1,4 @@
-// The whole page: what is said (left), what happens (middle), what it is worth (right).
+// The whole page: the program (left), its rollouts (middle), its return (right).
 
 import { useSignal } from "@preact/signals";
 import { type Mode, mode, modes, task, unit, units } from "./document";
@@ -36,12 +36,12 @@ export function App() {
           <Mark /> LEAPS <span>Studio</span>
         </h1>
         <nav aria-label="Modes">
-          {modes.value.map(({ mode: item, title, says }) => (
+          {modes.value.map(({ mode: item, title, hint }) => (
             <button
               key={item}
               type="button"
               class="tab"
-              title={says}
+              title={hint}
               aria-current={item === now ? "page" : undefined}
               data-testid={`mode-${item}`}
               onClick={() => choose(item)}
@@ -125,12 +125,12 @@ function Hints() {
         <h2 id="hints-title">What to try</h2>
       </header>
       <ul>
-        <li>Edit the program: it runs again at once, and New shows its return.</li>
-        <li>Pause and step: the editor marks the statement that acts, and the tests that led there.</li>
+        <li>Edit the program: it runs again immediately, and New shows its return.</li>
+        <li>Pause and step: the editor marks the current action and the conditions tested before it.</li>
         <li>Watch the worst {unit.value} to see what goes wrong.</li>
-        {info?.resizable && <li>Make the worlds larger: does the program still hold?</li>}
-        {(info?.variants.length ?? 0) > 0 && <li>Choose a variant: does the program still hold?</li>}
-        {!info?.drawn && <li>Let Search look for a program; stop it when you have seen enough.</li>}
+        {info?.resizable && <li>Make the worlds larger: does the program still work?</li>}
+        {(info?.variants.length ?? 0) > 0 && <li>Choose a variant: does the program still work?</li>}
+        {!info?.drawn && <li>Find a program with Search; you can stop it at any time.</li>}
       </ul>
       {info?.drawn && (
         <div class="row">

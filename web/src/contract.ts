@@ -1,7 +1,7 @@
 // The server's requests and answers, as types.
 
 export type Sides = [height: number, width: number];
-/** of a grid of cells; or the name of an environment's variant */
+/** sides of a grid of cells, or the name of an environment's variant */
 export type Size = Sides | string;
 export type Span = [start: number, end: number];
 export type Outcome = "halted" | "ended" | "cut-off" | "stuck";
@@ -12,9 +12,9 @@ export interface TaskInfo {
   summary: string;
   /** the heading that it is listed under */
   group: string;
-  /** its place in `About.languages` */
+  /** its index in `About.languages` */
   language: number;
-  /** null: it has no grid of cells, but may have variants */
+  /** null: the task has no grid of cells, but may have variants */
   size: Sides | null;
   smallest: Sides | null;
   resizable: boolean;
@@ -24,15 +24,15 @@ export interface TaskInfo {
   best: number | null;
   /** what an initial state is called */
   unit: "world" | "episode";
-  /** whether the page draws its worlds, and the user can */
+  /** whether the page, and the user, can draw its worlds */
   drawn: boolean;
-  /** whether its programs have places on the map */
+  /** whether its programs are on the map */
   mapped: boolean;
-  /** that a program is scored in, unless the user says otherwise */
+  /** default number of episodes in which a program is scored */
   episodes: number;
   search: { budget: number; worlds: number | null };
   methods: { name: string; title: string }[];
-  /** perceptions that look into the environment */
+  /** perceptions that read the environment, not the observation */
   privileged: string[];
   program: string;
 }
@@ -90,12 +90,12 @@ export interface Scored {
   worst: number;
   ms: number;
   tokens: number;
-  /** of the program, beyond those of its language as `About` has it */
+  /** words of the program that its language in `About` does not list */
   words: Record<string, TokenKind>;
-  /** perceptions in use that look into the environment */
+  /** privileged perceptions that the program uses */
   privileged: string[];
   distance?: number;
-  /** how many episodes were asked for, when fewer were done */
+  /** number of requested episodes, if fewer were run */
   asked?: number;
 }
 
@@ -128,7 +128,7 @@ export interface RolloutData {
   steps: Steps;
   final_tests: [statement: number, holds: number][];
   final_perceived: string;
-  /** null: it took too long to be run to its end */
+  /** null: the rollout reached the time limit */
   outcome: Outcome | null;
   return: number | null;
   shown: number;
@@ -136,13 +136,13 @@ export interface RolloutData {
   horizon: number;
 }
 
-/** of an environment, whose pictures are asked for as they are looked at */
+/** a rollout of an environment; its pictures are fetched when they are shown */
 export interface EpisodeData extends RolloutData {
   /** before each step, and at the end */
   states: string[];
 }
 
-/** of Karel, in a world that is drawn here */
+/** a rollout of Karel; the page draws its world */
 export interface WorldData extends RolloutData {
   world: World;
   exits: [row: number, column: number][];
@@ -160,7 +160,7 @@ export interface Pictures {
   pictures: string[];
 }
 
-export type Place = [x: number, y: number];
+export type Point = [x: number, y: number];
 
 export interface SpaceMap {
   points: [x: number, y: number, program: string][];
@@ -169,7 +169,7 @@ export interface SpaceMap {
 
 export interface Walk {
   programs: string[];
-  points: Place[];
+  points: Point[];
   shares: number[];
 }
 
@@ -183,14 +183,14 @@ export interface SearchStep {
   worlds: number;
   program?: string;
   words?: Record<string, TokenKind>;
-  population?: Place[];
+  population?: Point[];
 }
 
 export interface SearchEnd {
   program: string;
   words?: Record<string, TokenKind>;
   return: number;
-  /** by size, if its program was to hold at others */
+  /** return at each of the other sizes */
   elsewhere: Record<string, number>;
   search_return: number;
   evaluations: number;

@@ -1,19 +1,19 @@
-// What is being worked on: the program, the task and the worlds. Everything else follows from it.
+// The document: program, task and worlds. Everything else on the page is computed from it.
 
 import { batch, computed, signal } from "@preact/signals";
 import type { LanguageInfo, Sides, Size, TaskInfo, TokenKind, World } from "./contract";
 import { about, fitSize, languageOf, taskNamed } from "./task";
 
 export type Mode = "program" | "study" | "search" | "space" | "draw";
-export const MODES: { mode: Mode; title: string; says: string; fits?: (task: TaskInfo) => boolean }[] = [
-  { mode: "program", title: "Program", says: "Edit a program, watch it, see its return" },
-  { mode: "study", title: "Study", says: "Improve a program with three or five edits" },
-  { mode: "search", title: "Search", says: "Let the computer look for a program" },
-  { mode: "space", title: "Space", says: "A map of programs, and walks between them", fits: (task) => task.mapped },
-  { mode: "draw", title: "Draw", says: "Draw a world of your own", fits: (task) => task.drawn },
+export const MODES: { mode: Mode; title: string; hint: string; fits?: (task: TaskInfo) => boolean }[] = [
+  { mode: "program", title: "Program", hint: "Edit a program, watch it and see its return" },
+  { mode: "study", title: "Study", hint: "Improve a program with three or five edits" },
+  { mode: "search", title: "Search", hint: "Search for a program" },
+  { mode: "space", title: "Space", hint: "A map of programs, and walks between them", fits: (task) => task.mapped },
+  { mode: "draw", title: "Draw", hint: "Draw your own world", fits: (task) => task.drawn },
 ];
 
-/** What a link or a file holds. */
+/** The contents of a link or a file. */
 export interface Shared {
   program: string;
   task: string;
@@ -30,19 +30,19 @@ export const seed = signal(0);
 export const size = signal<Size | null>(null);
 /** the program that edits are compared with */
 export const original = signal("");
-/** how the program got here; the editor takes it over when this changes */
+/** number of loaded programs; the editor takes over the program when it changes */
 export const loads = signal(0);
 
 export const task = computed(() => taskNamed(taskName.value));
 export const language = computed<LanguageInfo | null>(() => languageOf(task.value));
-/** words that programs have brought along, where a language has more than can be listed */
+/** words seen in programs, for languages with more words than can be listed */
 export const moreWords = signal<Record<string, TokenKind>>({});
 
 export function learnWords(words: Record<string, TokenKind> | undefined): void {
   if (words && Object.keys(words).some((word) => !(word in moreWords.peek())))
     moreWords.value = { ...moreWords.peek(), ...words };
 }
-/** what an initial state is called, alone and with others */
+/** name of an initial state, singular and plural */
 export const unit = computed(() => task.value?.unit ?? "world");
 export const units = computed(() => `${unit.value}s`);
 export const sidesShown = computed<Sides>(() =>
@@ -51,10 +51,10 @@ export const sidesShown = computed<Sides>(() =>
 
 export const capital = (word: string): string => `${word[0]!.toUpperCase()}${word.slice(1)}`;
 
-/** The modes that make sense for the task. */
+/** The modes available for the task. */
 export const modes = computed(() => MODES.filter(({ fits }) => !fits || !task.value || fits(task.value)));
 
-/** Put a program into the editor; undo brings the one before back. */
+/** Put a program into the editor; undo restores the previous one. */
 export function load(text: string, options: { asOriginal: boolean }): void {
   program.value = text;
   if (options.asOriginal) original.value = text;
@@ -64,7 +64,7 @@ export function load(text: string, options: { asOriginal: boolean }): void {
 export function chooseTask(name: string, options: { withProgram: boolean }): void {
   const info = taskNamed(name);
   if (!info) return;
-  // A program in the words of another language would only be one mistake.
+  // A program in another language would be invalid as a whole.
   const foreign = languageOf(info) !== language.value;
   batch(() => {
     taskName.value = name;
@@ -78,7 +78,7 @@ export function newWorlds(): void {
   seed.value = Math.floor(Math.random() * 100_000);
 }
 
-/** Open what was shared; what doesn't make sense is left as it is. */
+/** Open a shared document; invalid fields are ignored. */
 export function open(shared: Partial<Shared>): void {
   if (typeof shared.task === "string" && taskNamed(shared.task)) taskName.value = shared.task;
   if (Number.isInteger(shared.seed) && shared.seed! >= 0 && shared.seed! < 2 ** 31) seed.value = shared.seed!;

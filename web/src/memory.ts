@@ -1,4 +1,4 @@
-// Where one left off: kept in the browser, and the first thing opened next time.
+// The last state of the page: stored in the browser, and opened at the next visit.
 
 import { effect } from "@preact/signals";
 import type { World } from "./contract";
@@ -19,12 +19,12 @@ import { drawnWorld, isWorld, rules } from "./draw/drawing";
 import { fromHash } from "./share";
 import { keep, recall } from "./storage";
 import { about, taskNamed } from "./task";
-import { say } from "./ui/notice";
+import { notify } from "./ui/notice";
 import { pace } from "./watch/player";
 import { indices, setCount } from "./watch/worlds";
 
 interface Remembered extends Shared {
-  /** what the command line gave when this was kept */
+  /** task and program of the command line when this was stored */
   start: string;
   original: string;
   mode: Mode;
@@ -34,9 +34,9 @@ interface Remembered extends Shared {
   rules: boolean;
 }
 
-const FIRST_TASK = "top-off"; // as the command line has it
+const FIRST_TASK = "top-off"; // the default of the command line
 
-/** Open, in this order: a link, what the command line gave, where one left off, a task's program. */
+/** Open, in this order: a link, the command line's program, the last state, a task's program. */
 export function openFirst(): void {
   const known = about.value!;
   const last = recall<Partial<Remembered>>("local", "last");
@@ -54,7 +54,7 @@ export function openFirst(): void {
   }
   if (!taskName.value || !program.value) {
     const first = taskNamed(start.task ?? FIRST_TASK) ?? known.tasks[0]!;
-    // The program of a link stays, also if its task is one of somebody else's.
+    // Keep the program of a link, also if this studio doesn't have its task.
     open({ task: first.name, program: program.value || first.program });
   }
 }
@@ -66,11 +66,11 @@ function openPreferences(last: Partial<Remembered>): void {
   rules.value = last.rules === true;
 }
 
-/** A link opens as a whole: in the drawing, if it holds one. The address then is plain again. */
+/** Open a link: in Draw, if it has a drawn world. Then remove it from the address. */
 export function openLink(shared: Partial<Shared>): void {
   open({ seed: 0, size: null, ...shared });
   if (typeof shared.task === "string" && !taskNamed(shared.task))
-    say(`There is no task ${shared.task.slice(0, 64)} in this studio.`);
+    notify(`This studio has no task ${shared.task.slice(0, 64)}.`);
   if (isWorld(shared.world) && task.value?.drawn) {
     drawnWorld.value = shared.world;
     mode.value = "draw";

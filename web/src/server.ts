@@ -1,4 +1,4 @@
-// All talk with the server. If it goes away, `connection` says so, and it is asked again until it answers.
+// Requests to the server. If it does not answer, `connection` changes, and the page retries until it does.
 
 import { signal } from "@preact/signals";
 import { keep, recall } from "./storage";
@@ -6,12 +6,12 @@ import { keep, recall } from "./storage";
 export type Connection = "fine" | "gone" | "token";
 
 export const connection = signal<Connection>("fine");
-/** counts up whenever the server is back, so that whatever was missed is asked again */
+/** increases whenever the server is back, so that failed requests are repeated */
 export const returned = signal(0);
 
 let token: string | null = recall<string>("session", "token");
 
-/** The address that the command line prints holds the token after the #: take it, and hide it. */
+/** Read the token after the # in the address that the command line prints, and remove it from the address. */
 export function takeTokenFromAddress(): void {
   const match = /(?:^#|&)token=([^&]+)/.exec(location.hash);
   if (!match?.[1]) return;
@@ -26,7 +26,7 @@ export function setToken(value: string): void {
   if (connection.value === "token") void askAgain(0);
 }
 
-/** The server understood, and said no. */
+/** An error that the server reported. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -37,7 +37,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The server can't be reached, or wants a token; the banner tells. */
+/** The server can't be reached, or needs a token; the banner shows which. */
 export class Away extends Error {}
 
 export async function get<T>(path: string, stop?: AbortSignal): Promise<T> {
@@ -61,11 +61,11 @@ function send(path: string, body: unknown, stop?: AbortSignal): Promise<Response
   });
 }
 
-/** Read server-sent events until they end. By fetch, for EventSource can't tell why it was refused. */
+/** Read server-sent events until they end. With fetch, since EventSource hides the reason of an error. */
 export async function listen(
   path: string,
   stop: AbortSignal,
-  heard: (event: string, data: unknown) => void,
+  onEvent: (event: string, data: unknown) => void,
 ): Promise<void> {
   const address = token === null ? path : `${path}&token=${encodeURIComponent(token)}`;
   const response = await request(address, { signal: stop, headers: { Accept: "text/event-stream" } });
@@ -85,7 +85,7 @@ export async function listen(
           ?.slice(6)
           .trim() ?? "message";
       const data = lines.filter((line) => line.startsWith("data:")).map((line) => line.slice(5));
-      if (data.length) heard(event, JSON.parse(data.join("\n")));
+      if (data.length) onEvent(event, JSON.parse(data.join("\n")));
     }
   }
 }
@@ -103,14 +103,14 @@ async function request(path: string, options: RequestInit): Promise<Response> {
   }
   if (response.status === 401) {
     lose("token");
-    throw new Away("The server asks for a token.");
+    throw new Away("The server needs a token.");
   }
   if (!response.ok) {
-    const said = (await response.json().catch(() => ({}))) as { error?: string; retry?: number };
+    const answer = (await response.json().catch(() => ({}))) as { error?: string; retry?: number };
     throw new Refusal(
       response.status,
-      said.error ?? `The server answered ${response.status}.`,
-      said.retry ?? null,
+      answer.error ?? `The server answered ${response.status}.`,
+      answer.retry ?? null,
     );
   }
   return response;

@@ -1,8 +1,8 @@
-// Links and files that hold a program, its task and its worlds.
+// Links and files with a program, its task and its worlds.
 
 import type { Shared } from "./document";
 
-/** JSON in base64url: short enough for a link, and only ASCII in it. */
+/** JSON in base64url: short enough for a link, and ASCII only. */
 export function toHash(shared: Shared): string {
   const bytes = new TextEncoder().encode(JSON.stringify(shared));
   const text = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
@@ -20,7 +20,7 @@ export function fromHash(hash: string): Partial<Shared> | null {
   }
 }
 
-/** A file is what was saved here, or just a program. */
+/** Read a saved file, or the text of a program. */
 export function fromFile(text: string): Partial<Shared> {
   return fromText(text) ?? { program: text };
 }

@@ -4,7 +4,7 @@ export function keep(store: "local" | "session", key: string, value: unknown): v
   try {
     storage(store).setItem(`studio.${key}`, JSON.stringify(value));
   } catch {
-    // nothing is lost but the memory of it
+    // the page works without stored values
   }
 }
 

@@ -1,4 +1,4 @@
-// What the server offers, and sizes that a task takes.
+// Tasks and languages from the server, and the sizes of a task.
 
 import { signal } from "@preact/signals";
 import type { About, LanguageInfo, Size, TaskInfo } from "./contract";
@@ -13,7 +13,7 @@ export function languageOf(task: TaskInfo | null): LanguageInfo | null {
   return (task && about.value?.languages[task.language]) ?? null;
 }
 
-/** The nearest size that the task takes, or the variant if it has it; null stands for its own. */
+/** The nearest size that the task supports, or its variant; null is the default size. */
 export function fitSize(task: TaskInfo, size: unknown): Size | null {
   if (typeof size === "string") return task.variants.includes(size) ? size : null;
   if (!Array.isArray(size) || size.length !== 2 || !task.size || !task.smallest || !task.resizable)

@@ -1,4 +1,4 @@
-// The drawing board: mouse, touch or keys put walls, markers and Karel where they should be.
+// The drawing board: place walls, markers and Karel with mouse, touch or keys.
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
@@ -10,7 +10,7 @@ import { WALL } from "../watch/world";
 import { draw, drawnWorld, sizeOf, tool } from "./drawing";
 
 const SYMBOLS = ".123456789A";
-const [ASIDE, BELOW] = [8, 36]; // pixels of padding, so that it is as large as the rollout beside it
+const [ASIDE, BELOW] = [8, 36]; // pixels of padding, so that the board is as large as the rollout next to it
 
 export function Board() {
   const [host, box] = useBox<HTMLDivElement>();
@@ -129,8 +129,8 @@ function paint(
   canvas.style.height = `${canvas.height / ratio}px`;
   const on = canvas.getContext("2d", { alpha: false })!;
   drawRoom(on, grid, new Set(), cell, colours.value);
-  cells.forEach((markers, place) => {
-    const [x, y] = [(place % columns) * cell, Math.floor(place / columns) * cell];
+  cells.forEach((markers, index) => {
+    const [x, y] = [(index % columns) * cell, Math.floor(index / columns) * cell];
     if (markers !== WALL && markers > 0) drawMarkers(on, markers, x, y, cell, colours.value);
   });
   drawKarel(on, world.karel, cell, colours.value);

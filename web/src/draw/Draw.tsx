@@ -1,4 +1,4 @@
-// Draw a world, and see the program run in it at once.
+// Draw a world, and watch the program run in it.
 
 import { useId } from "preact/hooks";
 import { task } from "../document";
@@ -83,9 +83,9 @@ export function Draw() {
       </div>
       <Transport />
       <p class="faint">
-        Without rules the program just runs; with those of {task.value?.title}, the run ends where the task
-        ends, and has a return. Share gives a link that holds this world. With the keyboard: Tab to the board,
-        arrow keys move, Enter uses the tool.
+        Without rules, the program just runs. With the rules of {task.value?.title}, the run ends when the task
+        ends, and it has a return. Share makes a link to this world. With the keyboard: Tab to the board, arrow
+        keys move, Enter uses the tool.
       </p>
     </section>
   );
@@ -96,7 +96,7 @@ function clear(): void {
   drawnWorld.value = emptyWorld([height, width]);
 }
 
-/** The world that is being watched becomes the drawing, if it is small enough. */
+/** Copy the watched world to the drawing board, if it is small enough. */
 export function takeWatchedWorld(): boolean {
   const watched = current.value instanceof WorldRollout ? current.value.data.world : null;
   if (!isWorld(watched)) return false;
@@ -106,8 +106,8 @@ export function takeWatchedWorld(): boolean {
 }
 
 function hint(using: string): string {
-  if (using === "karel") return "Click to place Karel, again to turn.";
-  return using === "more" || using === "less" ? "Click or drag: one marker a cell." : "Click or drag.";
+  if (using === "karel") return "Click to place Karel; click again to turn.";
+  return using === "more" || using === "less" ? "Click or drag: one marker per cell." : "Click or drag.";
 }
 
 function result(): string {

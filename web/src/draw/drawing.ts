@@ -39,7 +39,7 @@ export const drawnWorld = signal<World>({
   ],
   karel: [8, 1, 1],
 });
-/** whether the chosen task's rules hold in it */
+/** whether the chosen task's rules apply in the drawn world */
 export const rules = signal(false);
 export const tool = signal<Tool>("wall");
 
@@ -84,7 +84,7 @@ export function draw(world: World, using: Tool, row: number, column: number): Wo
   }
 }
 
-/** Another size: what fits stays where it is. */
+/** Change the size; cells that fit keep their contents. */
 export function resize(world: World, size: Sides): World {
   const fresh = emptyWorld(size);
   const rows = fresh.rows.map((line, row) =>
@@ -93,12 +93,12 @@ export function resize(world: World, size: Sides): World {
     ).join(""),
   );
   const [row, column, heading] = world.karel;
-  const place: World["karel"] = isInside(fresh, row, column) ? [row, column, heading] : fresh.karel;
-  const resized: World = { rows, karel: place };
-  return rows[place[0]]![place[1]] === "#" ? withCell(resized, place[0], place[1], ".") : resized;
+  const pose: World["karel"] = isInside(fresh, row, column) ? [row, column, heading] : fresh.karel;
+  const resized: World = { rows, karel: pose };
+  return rows[pose[0]]![pose[1]] === "#" ? withCell(resized, pose[0], pose[1], ".") : resized;
 }
 
-/** Whether something that came from elsewhere is a world that can be shown here. */
+/** Whether a value from a link, a file or storage is a world that can be shown. */
 export function isWorld(value: unknown): value is World {
   const { rows, karel } = (value ?? {}) as Partial<World>;
   if (!Array.isArray(rows) || !Array.isArray(karel) || karel.length !== 3) return false;

@@ -1,4 +1,4 @@
-// The editor: a view on `program`, with the server's problem underlined and what runs marked.
+// The editor: a view on `program`, with errors underlined and the running statement marked.
 
 import { closeCompletion, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, isolateHistory, redo, undo } from "@codemirror/commands";
@@ -15,7 +15,7 @@ import { post } from "../server";
 import { about } from "../task";
 import { Button } from "../ui/Button";
 import { narrow } from "../ui/narrow";
-import { say } from "../ui/notice";
+import { notify } from "../ui/notice";
 import { pace, playing } from "../watch/player";
 import { running } from "../watch/running";
 import { completion } from "./completion";
@@ -23,7 +23,7 @@ import { INDENT, programs, recolour } from "./language";
 import { runningMarks, setRunning } from "./marks";
 import { depthAt } from "./tokens";
 
-const FOLLOWED = 4; // faster than 2^4 steps a second, scrolling along would only flicker
+const FOLLOWED = 4; // at more than 2^4 steps per second, scrolling would only flicker
 const MARGIN = 30; // pixels
 
 function makeView(parent: HTMLElement): EditorView {
@@ -41,7 +41,7 @@ function makeView(parent: HTMLElement): EditorView {
         runningMarks,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": "Program", "data-testid": "editor", tabindex: "0" }),
-        // Tab is left alone, so that the keyboard gets out of the editor again.
+        // Tab is not bound, so that the keyboard can leave the editor.
         keymap.of([...completionKeymap, ...lintKeymap, ...historyKeymap, ...defaultKeymap]),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
@@ -53,7 +53,7 @@ function makeView(parent: HTMLElement): EditorView {
   });
 }
 
-/** Take over what was loaded elsewhere, as one step that undo takes back. */
+/** Take over a loaded program, as one step that undo reverts. */
 function takeOver(view: EditorView): void {
   const text = program.peek();
   if (view.state.doc.toString() === text) return;
@@ -69,7 +69,7 @@ function slowEnoughToFollow(): boolean {
   return !playing.peek() || pace.peek() <= FOLLOWED;
 }
 
-/** Scroll the editor, and only the editor, to where it runs, unless someone is at work in it. */
+/** Scroll the editor, and not the page, to the running statement, unless the user is typing. */
 function bringIntoView(view: EditorView, position: number): void {
   if (view.hasFocus) return;
   const { top, bottom } = view.lineBlockAt(position);
@@ -93,7 +93,7 @@ function reindented(text: string): string {
 function showIssue(view: EditorView): void {
   const found = issue.value;
   const length = view.state.doc.length;
-  if (found && found.program !== view.state.doc.toString()) return; // it is about an older text
+  if (found && found.program !== view.state.doc.toString()) return; // the error is in an older text
   const diagnostics = found?.span
     ? [
         {
@@ -139,11 +139,11 @@ export function Editor() {
     const text = program.value;
     try {
       const answer = await post<Check>("api/check", { program: text, task: taskName.value });
-      // the server's text has no comments: where there are some, the lines stay and are indented again
+      // The server's text has no comments. A program with comments keeps its lines and is only indented.
       if (answer.valid) load(text.includes("#") ? reindented(text) : answer.indented, { asOriginal: false });
-      else say(`Nothing to format yet: ${answer.error.message}`);
+      else notify(`Can't format an invalid program: ${answer.error.message}`);
     } catch (error) {
-      say(String((error as Error).message));
+      notify(String((error as Error).message));
     }
   }
 
@@ -170,12 +170,12 @@ export function Editor() {
             quiet
             testid="revert"
             disabled={!changed.value}
-            title="Back to the program that this began with"
+            title="Restore the original program"
             onClick={() => load(original.value, { asOriginal: false })}
           >
             Original
           </Button>
-          <Button quiet testid="format" title="A statement a line, blocks indented" onClick={format}>
+          <Button quiet testid="format" title="One statement per line, blocks indented" onClick={format}>
             Format
           </Button>
         </div>

@@ -1,4 +1,4 @@
-// Completion: the tokens that the server says are legal at the cursor, and no others.
+// Completion: the tokens that the server reports as legal at the cursor.
 
 import {
   autocompletion,
@@ -14,7 +14,7 @@ import { post } from "../server";
 
 const RANK: Record<TokenKind, number> = { action: 5, perception: 4, keyword: 3, count: 2, bracket: 1 };
 
-/** After these the grammar leaves little choice, so the next completion is offered at once. */
+/** After these the grammar leaves little choice, so the next completion is offered immediately. */
 const LEADS_ON = /^(DEF|run|WHILE|IF|IFELSE|ELSE|REPEAT|not|c\()$/;
 
 function insert(view: EditorView, option: Option, from: number, to: number): void {
@@ -45,7 +45,7 @@ async function complete(context: CompletionContext): Promise<CompletionResult | 
   const found = answer.complete;
   if (!found?.options.length || context.aborted) return null;
   const labels = found.options.map((option) => option.label);
-  // Unasked, a list must not come between a finished word, or a finished line, and Enter.
+  // A list that opens by itself must not take the Enter after a complete word or line.
   const atStatement = found.options.some((option) => option.kind === "action");
   if (!context.explicit && (labels.includes(word) || (word === "" && atStatement))) return null;
   return {

@@ -19,7 +19,7 @@ const decorator = new MatchDecorator({
   decoration: (match) => Decoration.mark({ class: `token-${kindOf(match[0])}` }),
 });
 
-/** Another task may have other words: the same text then has other colours. */
+/** Recolour the text: another task may have other words. */
 export const recolour = StateEffect.define<null>();
 
 const colours = ViewPlugin.fromClass(
@@ -41,7 +41,7 @@ const colours = ViewPlugin.fromClass(
 const matched = Decoration.mark({ class: "bracket-matched" });
 const lonely = Decoration.mark({ class: "bracket-lonely" });
 
-/** The bracket at the cursor and its partner. Programs are short: looking through all of one is quick. */
+/** The bracket at the cursor and its partner. Programs are short, so a search through the whole text is fast. */
 function bracketsAt(state: EditorState): DecorationSet {
   const { head, empty } = state.selection.main;
   if (!empty) return Decoration.none;
@@ -76,7 +76,7 @@ const indentation = indentService.of((context, position) => {
   return depthAt(before, rest) * INDENT.length;
 });
 
-/** When Enter is about to split a line, what is left of the split belongs to what comes before. */
+/** When Enter splits a line, the text left of the split belongs to the text before. */
 function pendingBreak(
   context: { simulatedBreak: number | null; state: EditorState },
   position: number,

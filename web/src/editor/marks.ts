@@ -1,4 +1,4 @@
-// What is running: the action just taken, the statements around it, and the tests that led to it.
+// Marks of the running statement: the last action, the statements around it, and the tested conditions.
 
 import { type Range, RangeSet, StateEffect, StateField, type Text } from "@codemirror/state";
 import {
@@ -18,7 +18,7 @@ export interface Running {
 
 export const setRunning = StateEffect.define<Running | null>();
 
-/** What a test came to. It stands in the place of the line's number, where it moves and hides no text. */
+/** The value of a tested condition. It replaces the line number, so that it neither moves nor hides text. */
 class Verdict extends GutterMarker {
   constructor(readonly holds: boolean) {
     super();
@@ -51,7 +51,7 @@ function decorate(running: Running, text: Text): Marks {
   const inside = ([from, to]: Span): boolean => from < to && to <= text.length;
   const ranges: Range<Decoration>[] = running.around.filter(inside).map((span) => around.range(...span));
   const verdicts = new Map<number, Verdict>();
-  const last = new Map(running.tests.map((test) => [test.span[0], test])); // a loop may look twice
+  const last = new Map(running.tests.map((test) => [test.span[0], test])); // a loop may test its condition twice
   for (const { span, holds } of last.values()) {
     if (!inside(span)) continue;
     ranges.push((holds ? held : failed).range(...span));
@@ -73,7 +73,7 @@ export const runningMarks = StateField.define<Marks>({
         return effect.value ? decorate(effect.value, transaction.newDoc) : NONE;
       }
     }
-    // spans are those of the text that was run; an edit makes them wrong
+    // The spans belong to the text that was run; an edit invalidates them.
     return transaction.docChanged ? NONE : marks;
   },
   provide: (field) => [

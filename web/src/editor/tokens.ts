@@ -1,5 +1,4 @@
-// The words of a text: their colours, brackets and indentation. Which words there are, and what is legal where,
-// the server knows.
+// The words of a text: their colours, brackets and indentation. The server defines the words and the grammar.
 
 import type { TokenKind } from "../contract";
 import { language, moreWords } from "../document";

@@ -21,7 +21,7 @@ import {
 import { Strip } from "./Strip";
 
 interface Props {
-  /** in a study only programs within the budget count */
+  /** in a study, only programs within the budget count */
   counted?: { over: boolean; best: { program: string; mean: number } | null };
 }
 
@@ -30,11 +30,11 @@ export function Score({ counted }: Props) {
   const leading = counted ? counted.best : best.value;
   const element = useRef<HTMLElement>(null);
 
-  // From the edit to this render: what a person waits, and a test can read.
+  // Time from the edit to this render: the user's waiting time, which tests read.
   const measured = useRef(0);
   useLayoutEffect(() => {
     const edited = answeredEdit.value;
-    if (!scored || edited === measured.current) return; // other worlds, not another text
+    if (!scored || edited === measured.current) return; // the worlds changed, not the text
     measured.current = edited;
     element.current!.dataset["latencyMs"] = (performance.now() - edited).toFixed(1);
   }, [scored]);
@@ -100,7 +100,7 @@ export function Score({ counted }: Props) {
         {!inStudy.value && (
           <Choice
             hiddenLabel
-            label={`How many ${units.value}`}
+            label={`Number of ${units.value}`}
             testid="episodes"
             options={EPISODES.map((value) => ({ value, title: value.toLocaleString("en") }))}
             value={episodes.value}

@@ -1,4 +1,4 @@
-// The returns of all episodes as one picture: a bar each, from the worst to the best. A click watches one.
+// The returns of all episodes as bars, from the worst to the best. A click on a bar watches its episode.
 
 import { useComputed, useSignal } from "@preact/signals";
 import { capital, task, unit } from "../document";
@@ -22,20 +22,20 @@ export function Strip() {
   const [low, high] = rangeOf(returns, task.value?.best ?? null);
   const y = (value: number): number => HEIGHT - ((value - low) / (high - low)) * HEIGHT;
   const bar = WIDTH / returns.length;
-  const place = Math.min(at.value ?? 0, order.value.length - 1);
-  const world = order.value[place] ?? 0;
+  const current = Math.min(at.value ?? 0, order.value.length - 1);
+  const world = order.value[current] ?? 0;
   const watched = new Set(indices.value);
 
-  function placeOf(event: MouseEvent & { currentTarget: Element }): number {
+  function rankAt(event: MouseEvent & { currentTarget: Element }): number {
     const box = event.currentTarget.getBoundingClientRect();
-    const share = (event.clientX - box.left) / box.width;
-    return Math.max(0, Math.min(returns.length - 1, Math.floor(share * returns.length)));
+    const fraction = (event.clientX - box.left) / box.width;
+    return Math.max(0, Math.min(returns.length - 1, Math.floor(fraction * returns.length)));
   }
 
   function press(event: KeyboardEvent): void {
     const moves: Record<string, number> = {
-      ArrowLeft: place - 1,
-      ArrowRight: place + 1,
+      ArrowLeft: current - 1,
+      ArrowRight: current + 1,
       Home: 0,
       End: returns.length - 1,
     };
@@ -55,16 +55,16 @@ export function Strip() {
         aria-label={`Returns by ${unit.value}, from the worst to the best. Enter watches the ${unit.value}.`}
         aria-valuemin={0}
         aria-valuemax={returns.length - 1}
-        aria-valuenow={place}
-        aria-valuetext={said(world)}
+        aria-valuenow={current}
+        aria-valuetext={describe(world)}
         data-testid="strip"
         onMouseMove={(event) => {
-          at.value = placeOf(event);
+          at.value = rankAt(event);
         }}
         onMouseLeave={() => {
           at.value = null;
         }}
-        onClick={(event) => watchWorld(order.value[placeOf(event)] ?? 0)}
+        onClick={(event) => watchWorld(order.value[rankAt(event)] ?? 0)}
         onKeyDown={press}
       >
         <line x1={0} x2={WIDTH} y1={y(high)} y2={y(high)} class="level" />
@@ -88,12 +88,12 @@ export function Strip() {
       <p class="strip-says faint" data-testid="strip-says">
         {at.value === null
           ? `Each bar is ${unit.value === "world" ? "a world" : "an episode"}, from ${bound(low)} to ${bound(high)}, worst first. Click one to watch it.`
-          : said(world)}
+          : describe(world)}
       </p>
     </div>
   );
 
-  function said(index: number): string {
+  function describe(index: number): string {
     const value = short(returns[index]!);
     const steps = scored!.steps[index]!.toLocaleString("en");
     return `${capital(unit.value)} ${index}: ${value}, ${OUTCOME_WORDS[scored!.outcomes[index]!]} after ${steps} steps`;

@@ -1,4 +1,4 @@
-// Returns in words: of any size, with a minus sign that is one.
+// Format returns of any size, with a typographic minus sign.
 
 /** Three decimals where returns are around 1, fewer where they are large. */
 export function decimals(value: number | undefined): string {
@@ -14,7 +14,7 @@ function fixed(value: number, digits: number): string {
   return value.toFixed(digits).replace("-", "−");
 }
 
-/** Round numbers between two others, at most five of them, for the lines of a picture. */
+/** At most five round numbers between two bounds, for the lines of a plot. */
 export function levels(low: number, high: number): number[] {
   const rough = (high - low) / 4 || 1;
   const power = 10 ** Math.floor(Math.log10(rough));

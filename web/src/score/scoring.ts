@@ -1,15 +1,15 @@
-// The return of the program as it stands: asked for after each edit, beside the original's and the best.
+// Score the current program after each edit, along with the original and the best one.
 
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import type { Evaluation, Scored, Size, Span } from "../contract";
 import { learnWords, original, program, seed, size, task, taskName } from "../document";
 import { Away, post, Refusal, returned } from "../server";
 
-const DEBOUNCE = 20; // milliseconds; typing on within them asks once
-const BUSY = 300; // milliseconds until a busy server is asked again
+const DEBOUNCE = 20; // milliseconds; edits within this time make one request
+const BUSY = 300; // milliseconds before a retry at a busy server
 
 export const EPISODES = [20, 100, 1000] as const;
-/** how many the user wants; null: as many as suit the task */
+/** number chosen by the user; null: the task's default */
 export const episodesWanted = signal<number | null>(null);
 export const episodes = computed(() => episodesWanted.value ?? task.value?.episodes ?? 100);
 
@@ -29,19 +29,19 @@ export interface Score extends Scored {
 export const editedAt = signal(0);
 export interface Issue {
   message: string;
-  /** where in the program; null if the mistake is not there, but in a task of one's own */
+  /** position in the program; null if the error is in a user task */
   span: Span | null;
-  /** the text that it was said of */
+  /** the text that has the issue */
   program: string;
 }
 
 /** why the program can't be run */
 export const issue = signal<Issue | null>(null);
-/** of the last program that could be run */
+/** score of the last program that could be run */
 export const score = signal<Score | null>(null);
 export const originalScore = signal<Score | null>(null);
 export const best = signal<Score | null>(null);
-/** when the edit was made that `score` answers */
+/** time of the edit that `score` belongs to */
 export const answeredEdit = signal(0);
 
 /** whether the score shown is that of the text in the editor */
@@ -52,7 +52,7 @@ const sameWorlds = (a: Worlds, b: Worlds): boolean =>
   a.seed === b.seed &&
   a.episodes === b.episodes &&
   String(a.size) === String(b.size);
-/** Whether returns of one program are wanted again, only in other worlds or in more of them. */
+/** Whether two requests differ only in seed and number of episodes. */
 const sameKind = (a: Worlds, b: Worlds): boolean =>
   sameWorlds({ ...a, seed: 0, episodes: 0 }, { ...b, seed: 0, episodes: 0 });
 
@@ -95,14 +95,14 @@ async function ask(text: string, worlds: Worlds, from: string, edited: number): 
     });
     await askOthers(scored, from, stop);
   } catch (error) {
-    if (stop.aborted || error instanceof Away) return; // newer text, or the server's return, asks anew
+    if (stop.aborted || error instanceof Away) return; // a newer text or the returning server starts a new request
     if (!(error instanceof Refusal)) throw error;
     if (error.status === 503) setTimeout(() => !stop.aborted && void ask(text, worlds, from, edited), BUSY);
     else issue.value = { message: error.message, span: null, program: text };
   }
 }
 
-/** The original and the best so far, on the same worlds. */
+/** Score the original and the best program on the same worlds. */
 async function askOthers(scored: Score, from: string, stop: AbortSignal): Promise<void> {
   const { worlds } = scored;
   const known = originalScore.peek();

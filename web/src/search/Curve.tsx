@@ -12,18 +12,18 @@ export function Curve({ curve }: { curve: Search["curve"] }) {
   const [width, height] = [Math.max(box.value.width, 100), Math.max(box.value.height, 80)];
   const most = Math.max(1, curve.at(-1)?.evaluations ?? 1);
   const values = curve.flatMap(({ best, mean }) => [best, mean]);
-  // Of Karel returns are from 0 to 1; of others only those that were seen are known.
+  // Returns of Karel are from 0 to 1; for other tasks the range comes from the observed values.
   const unitRange = task.value?.best === 1;
   const low = Math.min(0, ...values);
   const high = Math.max(unitRange || values.length === 0 ? 1 : low + 1e-6, ...values);
   const x = (evaluations: number): number => LEFT + (evaluations / most) * (width - LEFT - RIGHT);
   const y = (value: number): number => TOP + (1 - (value - low) / (high - low)) * (height - TOP - BOTTOM);
-  /** In steps: a value holds until the next one is known. */
+  /** A step curve: a value is drawn until the next one. */
   const line = (of: (point: Search["curve"][number]) => number): string =>
     curve
-      .map((point, place) => {
+      .map((point, index) => {
         const [h, v] = [x(point.evaluations).toFixed(1), y(of(point)).toFixed(1)];
-        return place ? `H${h}V${v}` : `M${h} ${v}`;
+        return index ? `H${h}V${v}` : `M${h} ${v}`;
       })
       .join("");
   const last = curve.at(-1);

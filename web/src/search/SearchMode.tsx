@@ -98,7 +98,7 @@ export function SearchMode() {
               data-testid="search-also"
               class="sizes"
               placeholder={`e.g. ${info?.size ? "16x16, 40x40" : info?.variants.join(", ")}`}
-              title={`Other ${info?.size ? "sizes of worlds" : "variants"} at which the program has to hold`}
+              title={`Other ${info?.size ? "sizes of worlds" : "variants"} at which the program must work`}
               value={also.value}
               onInput={(event) => {
                 also.value = event.currentTarget.value;
@@ -131,11 +131,11 @@ function PopulationMap() {
       {map.value ? (
         <LatentMap map={map.value} population={search.value?.population ?? []} testid="search-map" />
       ) : (
-        <p class="map faint">{mapProblem.value ?? "The map of programs is on its way…"}</p>
+        <p class="map faint">{mapProblem.value ?? "Loading the map of programs…"}</p>
       )}
       <p class="legend faint">
-        <span class="key key-population">programs of this round</span> on the map of programs that the space
-        was learned from
+        <span class="key key-population">programs of this round</span> on the map of the space's training
+        programs
       </p>
     </>
   );
@@ -143,25 +143,25 @@ function PopulationMap() {
 
 function stateLine(): string {
   const found = search.value;
-  if (!found) return "Choose a task and a method, then search. Only the task's return is used, no examples.";
+  if (!found) return "Choose a task and a method. The search uses only the task's return, no examples.";
   const tried = (found.end ?? found.last)?.evaluations.toLocaleString("en") ?? "0";
   switch (found.state) {
     case "running":
       return found.last
         ? `${tried} programs tried, best ${decimals(found.last.best_so_far)}.`
-        : "Getting ready…";
+        : "Starting…";
     case "judging":
-      return `${tried} programs tried; now the best are scored on unseen ${units.value}…`;
+      return `${tried} programs tried; scoring the best ones on unseen ${units.value}…`;
     case "stopped":
       return `Stopped after ${tried} programs.`;
     case "failed":
       return found.problem ?? "The search failed.";
     case "ended":
-      return `${found.end?.solved ? "Solved" : "Done"} after ${tried} programs in ${found.end?.seconds.toFixed(1)} s: ${decimals(found.end?.return)} on unseen ${units.value}${elsewhere(found.end)}.`;
+      return `${found.end?.solved ? "Solved" : "Done"} after ${tried} programs in ${found.end?.seconds.toFixed(1)} s: ${decimals(found.end?.return)} on unseen ${units.value}${returnsBySize(found.end)}.`;
   }
 }
 
-function elsewhere(end: SearchEnd | null): string {
+function returnsBySize(end: SearchEnd | null): string {
   const sizes = Object.entries(end?.elsewhere ?? {});
   return sizes.map(([size, earned]) => `, ${decimals(earned)} at ${size}`).join("");
 }
@@ -190,11 +190,13 @@ export function SearchBest() {
             Take into editor
           </Button>
           {changing && (
-            <p class="faint">Green lines are new since the best one before, struck ones are gone.</p>
+            <p class="faint">
+              Compared with the previous best program: new lines are green, removed lines are struck through.
+            </p>
           )}
         </>
       ) : (
-        <p class="faint">The best program so far stands here while the search runs.</p>
+        <p class="faint">The best program so far is shown here during a search.</p>
       )}
     </section>
   );

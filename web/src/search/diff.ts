@@ -1,4 +1,4 @@
-// Which lines of a program are new beside the one before.
+// Line differences between a program and the previous one.
 
 export interface Diff {
   text: string;

@@ -1,16 +1,16 @@
-// One live search: what it has told so far.
+// One live search: its events so far.
 
 import { computed, signal } from "@preact/signals";
-import type { Place, SearchEnd, SearchStep } from "../contract";
+import type { Point, SearchEnd, SearchStep } from "../contract";
 import { learnWords, size, task, taskName } from "../document";
 import { listen } from "../server";
-import { say } from "../ui/notice";
+import { notify } from "../ui/notice";
 
 export const MOST = 1_000_000;
-/** episodes that each program is scored in */
+/** maximum number of episodes in which each program is scored */
 export const MOST_WORLDS = 256;
 
-/** What the user wants of searches, for tasks of one language: programs cost little in one, much in another. */
+/** The user's settings for tasks of one language; the cost of a program differs between languages. */
 interface Wanted {
   language: number;
   method?: string;
@@ -28,10 +28,10 @@ export function want(change: Partial<Wanted>): void {
 export const methods = computed(() => task.value?.methods ?? []);
 export const method = computed(() => fitting.value?.method ?? methods.value[0]?.name ?? "ladder");
 export const budget = computed(() => fitting.value?.budget ?? task.value?.search.budget ?? 50_000);
-/** null: the method's own number, without a choice */
+/** null: the method's default, which can't be changed */
 export const worlds = computed(() => fitting.value?.worlds ?? task.value?.search.worlds ?? null);
 export const searchSeed = signal(0);
-/** other sizes or variants at which the program has to hold, as they are typed: "16x16, 40x40" */
+/** other sizes or variants at which the program must work, as typed: "16x16, 40x40" */
 export const also = signal("");
 
 export interface Search {
@@ -39,17 +39,17 @@ export interface Search {
   state: "running" | "judging" | "stopped" | "ended" | "failed";
   curve: { evaluations: number; best: number; mean: number }[];
   last: SearchStep | null;
-  population: Place[];
+  population: Point[];
   program: string;
-  /** the best one before `program` */
+  /** the previous best program */
   before: string;
   end: SearchEnd | null;
   problem: string | null;
 }
 
 export const search = signal<Search | null>(null);
-const goesOn = (of: Search | null): boolean => of?.state === "running" || of?.state === "judging";
-export const searching = computed(() => goesOn(search.value));
+const isRunning = (of: Search | null): boolean => of?.state === "running" || of?.state === "judging";
+export const searching = computed(() => isRunning(search.value));
 
 let stopper = new AbortController();
 
@@ -96,18 +96,18 @@ export async function start(): Promise<void> {
       else if (event === "end") update(afterEnd(now, data as SearchEnd));
       else if (event === "problem") update({ state: "failed", problem: (data as { error: string }).error });
     });
-    if (goesOn(search.peek())) update({ state: "failed", problem: "The search broke off." });
+    if (isRunning(search.peek())) update({ state: "failed", problem: "The search ended without a result." });
   } catch (error) {
     if (mine.signal.aborted) return;
     update({ state: "failed", problem: (error as Error).message });
-    say((error as Error).message);
+    notify((error as Error).message);
   }
 }
 
 export function stop(): void {
   stopper.abort();
   const now = search.value;
-  if (now && goesOn(now)) search.value = { ...now, state: "stopped" };
+  if (now && isRunning(now)) search.value = { ...now, state: "stopped" };
 }
 
 function afterStep(now: Search, step: SearchStep): Partial<Search> {

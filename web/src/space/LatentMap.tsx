@@ -1,18 +1,18 @@
-// A scatter of programs by their two main directions. Everything is drawn here; what is on it comes as props.
+// A scatter plot of programs along their two main directions. All contents come as props.
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { Place, SpaceMap } from "../contract";
+import type { Point, SpaceMap } from "../contract";
 import { useBox } from "../ui/box";
 import { colours } from "../watch/colours";
 
 interface Props {
   map: SpaceMap;
-  population?: Place[];
-  walk?: Place[];
-  /** of the walk, where it is looked at */
+  population?: Point[];
+  walk?: Point[];
+  /** index of the current point of the walk */
   walkAt?: number;
-  here?: Place | null;
-  named?: { name: string; place: Place }[];
+  here?: Point | null;
+  named?: { name: string; point: Point }[];
   pointed?: number | null;
   onPoint?: (index: number | null) => void;
   onPick?: (index: number) => void;
@@ -20,7 +20,7 @@ interface Props {
 }
 
 const MARGIN = 18;
-const NEAR = 24; // pixels from the pointer within which a program is meant
+const NEAR = 24; // maximum number of pixels between the pointer and a program that it selects
 
 export function LatentMap(props: Props) {
   const [host, box] = useBox<HTMLDivElement>();
@@ -30,7 +30,7 @@ export function LatentMap(props: Props) {
   const toPixels = scaleOf(props.map, width, height);
 
   const ratio = window.devicePixelRatio || 1;
-  // Two thousand dots are drawn once; again only in other colours or another size.
+  // The 2,000 dots are redrawn only when the colours or the size change.
   const backdrop = useMemo(
     () => (width < 10 || height < 10 ? null : drawBackdrop(props.map, width, height, ratio)),
     [props.map, width, height, ratio, colours.value],
@@ -68,7 +68,7 @@ export function LatentMap(props: Props) {
       <canvas
         ref={canvas}
         role="img"
-        aria-label={`Map of ${props.map.points.length} programs; similar programs lie close together. The list beside it holds them as text.`}
+        aria-label={`Map of ${props.map.points.length} programs; similar programs lie close together. The list next to it has them as text.`}
         data-testid={props.testid}
         onMouseMove={(event) => props.onPoint?.(nearest(event))}
         onMouseLeave={() => props.onPoint?.(null)}
@@ -81,9 +81,9 @@ export function LatentMap(props: Props) {
   );
 }
 
-type Scale = (place: Place) => Place;
+type Scale = (point: Point) => Point;
 
-/** Both directions in the same units. A few far-off programs shall not squeeze the others: they may lie outside. */
+/** Scale both directions equally. A few distant programs may lie outside, so that the others have room. */
 function scaleOf({ points }: SpaceMap, width: number, height: number): Scale {
   const range = (values: number[]): [number, number] => {
     const sorted = Float64Array.from(values).sort();
@@ -121,7 +121,7 @@ function drawOver(on: CanvasRenderingContext2D, props: Props, toPixels: Scale): 
   if (props.population) {
     on.fillStyle = good;
     on.globalAlpha = 0.85;
-    for (const place of props.population) disc(on, toPixels(place), 3.5);
+    for (const point of props.population) disc(on, toPixels(point), 3.5);
     on.globalAlpha = 1;
   }
   if (props.walk?.length) {
@@ -129,16 +129,16 @@ function drawOver(on: CanvasRenderingContext2D, props: Props, toPixels: Scale): 
     on.lineWidth = 2;
     on.lineJoin = "round";
     on.beginPath();
-    for (const place of props.walk) on.lineTo(...toPixels(place));
+    for (const point of props.walk) on.lineTo(...toPixels(point));
     on.stroke();
     on.fillStyle = accent;
-    for (const place of props.walk) disc(on, toPixels(place), 3);
+    for (const point of props.walk) disc(on, toPixels(point), 3);
     const at = props.walk[props.walkAt ?? 0];
     if (at) ringed(on, toPixels(at), 7, accent, panel);
   }
   if (props.here) ringed(on, toPixels(props.here), 7, karel, panel);
-  for (const { name, place } of props.named ?? []) {
-    const [x, y] = toPixels(place);
+  for (const { name, point } of props.named ?? []) {
+    const [x, y] = toPixels(point);
     ringed(on, [x, y], 10, ink, panel);
     on.fillStyle = panel;
     on.font = "600 12px system-ui, sans-serif";
@@ -158,15 +158,15 @@ function drawOver(on: CanvasRenderingContext2D, props: Props, toPixels: Scale): 
 
 type Surface = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
-function disc(on: Surface, [x, y]: Place, radius: number): void {
+function disc(on: Surface, [x, y]: Point, radius: number): void {
   on.beginPath();
   on.arc(x, y, radius, 0, 2 * Math.PI);
   on.fill();
 }
 
-function ringed(on: Surface, place: Place, radius: number, colour: string, ring: string): void {
+function ringed(on: Surface, point: Point, radius: number, colour: string, ring: string): void {
   on.fillStyle = ring;
-  disc(on, place, radius + 2);
+  disc(on, point, radius + 2);
   on.fillStyle = colour;
-  disc(on, place, radius);
+  disc(on, point, radius);
 }

@@ -1,4 +1,4 @@
-// The space of programs: a map to read, and walks between two of them.
+// The space of programs: a map, and walks between two programs.
 
 import { signal, useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
@@ -9,7 +9,7 @@ import { Button } from "../ui/Button";
 import { Choice } from "../ui/Choice";
 import { Code } from "../ui/Code";
 import { LatentMap } from "./LatentMap";
-import { herePlace, map, mapProblem } from "./map";
+import { herePoint, map, mapProblem } from "./map";
 import { ends, walk, walkAt, walkProblem } from "./walking";
 
 type Use = "load" | "a" | "b";
@@ -56,8 +56,8 @@ export function Space() {
   const walked = walk.value;
   const named = walked
     ? [
-        { name: "A", place: walked.points[0]! },
-        { name: "B", place: walked.points.at(-1)! },
+        { name: "A", point: walked.points[0]! },
+        { name: "B", point: walked.points.at(-1)! },
       ]
     : [];
   return (
@@ -81,7 +81,7 @@ export function Space() {
       {found ? (
         <LatentMap
           map={found}
-          here={herePlace.value}
+          here={herePoint.value}
           walk={walked?.points ?? []}
           walkAt={walkAt.value}
           named={named}
@@ -93,7 +93,7 @@ export function Space() {
           testid="space-map"
         />
       ) : (
-        <p class="map faint">{mapProblem.value ?? "The map of programs is on its way…"}</p>
+        <p class="map faint">{mapProblem.value ?? "Loading the map of programs…"}</p>
       )}
       <p class="legend faint">
         <span class="key key-while">with WHILE</span>
@@ -120,12 +120,12 @@ function WalkBar() {
     <Button
       testid={`set-${name}`}
       disabled={!fresh.value}
-      title={`Make the editor's program ${name.toUpperCase()}`}
+      title={`Use the editor's program as ${name.toUpperCase()}`}
       onClick={() => {
         ends.value = { ...ends.value, [name]: program.value };
       }}
     >
-      {name.toUpperCase()}: {text === null ? "take the editor's" : brief(text)}
+      {name.toUpperCase()}: {text === null ? "use the editor's" : brief(text)}
     </Button>
   );
   return (
@@ -136,7 +136,7 @@ function WalkBar() {
         {end("b", b)}
       </div>
       <label for={id} class="unseen">
-        Place on the walk
+        Position on the walk
       </label>
       <input
         id={id}
@@ -159,7 +159,7 @@ function WalkBar() {
   );
 }
 
-/** The statements of a program, as many as fit a button. */
+/** The beginning of a program, short enough for a button. */
 function brief(text: string): string {
   const body = text
     .replace(/\s+/g, " ")
@@ -168,7 +168,7 @@ function brief(text: string): string {
   return body.length > 30 ? `${body.slice(0, 29)}…` : body;
 }
 
-/** What is pointed at, or else where the walk is; below it all programs as a list. */
+/** The program under the pointer or at the current point of the walk; below it, all programs as a list. */
 export function SpaceReader() {
   const walked = walk.value;
   const point = pointed.value === null ? null : map.value?.points[pointed.value];
@@ -186,8 +186,8 @@ export function SpaceReader() {
           <Code text={text} testid="space-program" />
         ) : (
           <p class="faint">
-            Each dot is a program that the space was learned from; similar ones lie close together. Point at
-            one to read it.
+            Each dot is a training program of the space. Similar programs are close together. Point at a dot to
+            read its program.
           </p>
         )}
         <Button
@@ -220,13 +220,13 @@ function ProgramList() {
   return (
     <section class="panel grow" aria-labelledby="list-title">
       <header class="panel-head">
-        <h2 id="list-title">All as a list</h2>
+        <h2 id="list-title">All programs</h2>
         <p class="faint" role="status">
           {matching.length.toLocaleString("en")} found
         </p>
       </header>
       <label for={id} class="unseen">
-        Words that the program holds
+        Words in the program
       </label>
       <input
         id={id}

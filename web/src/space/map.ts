@@ -1,15 +1,15 @@
-// The map of programs: fetched once, when it is first looked at.
+// The map of programs: fetched once, when it is first shown.
 
 import { effect, signal, untracked } from "@preact/signals";
-import type { Place, SpaceMap } from "../contract";
+import type { Point, SpaceMap } from "../contract";
 import { mode, task } from "../document";
 import { fresh, score } from "../score/scoring";
 import { Away, get, post, Refusal, returned } from "../server";
 
 export const map = signal<SpaceMap | null>(null);
 export const mapProblem = signal<string | null>(null);
-/** where the editor's program lies */
-export const herePlace = signal<Place | null>(null);
+/** the editor's program on the map */
+export const herePoint = signal<Point | null>(null);
 
 let asking = false;
 
@@ -45,14 +45,14 @@ export function keepMap(): void {
       stop = new AbortController();
       const mine = stop.signal;
       try {
-        const answer = await post<{ points: Place[] }>(
+        const answer = await post<{ points: Point[] }>(
           "api/space/place",
           { programs: [scored.program] },
           mine,
         );
-        herePlace.value = answer.points[0] ?? null;
+        herePoint.value = answer.points[0] ?? null;
       } catch {
-        if (!mine.aborted) herePlace.value = null; // too long to be encoded, or the server is away
+        if (!mine.aborted) herePoint.value = null; // the program is too long, or the server does not answer
       }
     }, SETTLED);
     return () => clearTimeout(timer);

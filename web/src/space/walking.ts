@@ -1,4 +1,4 @@
-// A walk through the space, from one program to another.
+// A walk in the space, from one program to another.
 
 import { effect, signal, untracked } from "@preact/signals";
 import type { Walk } from "../contract";
@@ -23,7 +23,7 @@ export function keepWalking(): void {
   });
 }
 
-/** All programs of the walk are decoded at once; sliding along them then takes no time. */
+/** Decode all programs of the walk in one request, so that the slider needs none. */
 async function decode(from: string, to: string, stop: AbortSignal): Promise<void> {
   try {
     walk.value = await post<Walk>("api/space/between", { from, to, steps: STEPS }, stop);

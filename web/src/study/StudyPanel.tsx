@@ -1,4 +1,4 @@
-// The study's side of the page: the start, the budget, the history, the end.
+// The panel of the study: start, budget, history, result.
 
 import { useSignal } from "@preact/signals";
 import { useId } from "preact/hooks";
@@ -26,9 +26,9 @@ import {
 } from "./study";
 
 export function StudyPanel() {
-  const going = study.value;
-  if (!going) return <StudyStart />;
-  return going.ended ? <StudyEnd of={going} /> : <StudyRunning of={going} />;
+  const current = study.value;
+  if (!current) return <StudyStart />;
+  return current.ended ? <StudyEnd of={current} /> : <StudyRunning of={current} />;
 }
 
 interface Start {
@@ -64,7 +64,7 @@ function starts(): Start[] {
 function StudyStart() {
   const id = useId();
   const options = starts();
-  // The paper's programs come first, but they are of Karel.
+  // The paper's programs come first; they are for Karel's tasks.
   const own = options.findIndex((option) => option.task === task.value?.name);
   const chosen = useSignal(task.value?.drawn ? 0 : Math.max(own, 0));
   const budget = useSignal<number>(BUDGETS[0]);
@@ -74,8 +74,8 @@ function StudyStart() {
         <h2 id="study-title">Can you improve it?</h2>
       </header>
       <p>
-        In the paper's study, people improved programs that a search had found, by editing only a few
-        statements. Here is the same experiment.
+        In the paper's study, people improved programs found by a search. They could edit only a few
+        statements. This is the same experiment.
       </p>
       <p>
         <label for={id}>Program to start from</label>
@@ -106,7 +106,7 @@ function StudyStart() {
       />
       <p class="faint">
         Adding, removing or changing one action, or one WHILE, IF, IFELSE, ELSE or REPEAT with its condition,
-        is one edit. Where a block ends does not count.
+        is one edit. Moving the end of a block is not counted.
       </p>
       <Button
         main
@@ -147,8 +147,8 @@ function Budget({ of }: { of: Study }) {
   return (
     <div class="budget" data-testid="budget-state" data-used={spent} data-budget={of.budget} data-over={over}>
       <div class="pips" aria-hidden="true">
-        {Array.from({ length: Math.max(of.budget, Math.min(spent, 12)) }, (_, place) => (
-          <span key={place} class={place >= of.budget ? "pip over" : place < spent ? "pip used" : "pip"} />
+        {Array.from({ length: Math.max(of.budget, Math.min(spent, 12)) }, (_, index) => (
+          <span key={index} class={index >= of.budget ? "pip over" : index < spent ? "pip used" : "pip"} />
         ))}
       </div>
       <p role="status">
@@ -157,7 +157,7 @@ function Budget({ of }: { of: Study }) {
             <b class="truth-false">
               {spent} statements edited, {spent - of.budget} too many.
             </b>{" "}
-            This program's return does not count. Undo an edit, or restore one from the history.
+            This program's return does not count. Undo an edit, or restore a program from the history.
           </>
         ) : (
           <>
@@ -184,12 +184,12 @@ function History({ of }: { of: Study }) {
         <p class="faint">click to restore</p>
       </header>
       {of.edits.length === 0 ? (
-        <p class="faint">Each program that runs is kept here.</p>
+        <p class="faint">Every program that runs is listed here.</p>
       ) : (
         <ol class="history" data-testid="history">
           {of.edits
-            .map((edit, place) => (
-              <li key={place}>
+            .map((edit, index) => (
+              <li key={index}>
                 <button
                   type="button"
                   class={`history-item${program.value === edit.program ? " here" : ""}`}
@@ -219,7 +219,7 @@ function StudyEnd({ of }: { of: Study }) {
     <>
       <section class="panel study-head" aria-labelledby="study-title" data-testid="study-summary">
         <header class="panel-head">
-          <h2 id="study-title">{titleOf(of.task)}: how it went</h2>
+          <h2 id="study-title">{titleOf(of.task)}: result</h2>
         </header>
         <p>
           {best && first && best.mean > first.mean
@@ -253,7 +253,7 @@ function StudyEnd({ of }: { of: Study }) {
             Export result
           </Button>
           <Button testid="study-again" onClick={leave}>
-            Another one
+            New study
           </Button>
           {best && (
             <Button testid="study-best" onClick={() => load(best.program, { asOriginal: false })}>

@@ -7,8 +7,8 @@ import { keep, recall } from "../storage";
 import { about, taskNamed } from "../task";
 
 export const BUDGETS = [3, 5] as const;
-const SETTLED = 400; // milliseconds without an edit until a program enters the history
-const SEED = 0; // everyone is measured on the same worlds
+const SETTLED = 400; // milliseconds without an edit before a program is added to the history
+const SEED = 0; // all participants have the same worlds
 
 export interface Edit {
   seconds: number;
@@ -30,14 +30,14 @@ export interface Study {
 
 export const study = signal<Study | null>(null);
 
-/** whether the editor's program is one of the study */
+/** whether the editor's program belongs to the study */
 export const inStudy = computed(() => mode.value === "study" && study.value !== null);
 export const used = computed(() => (inStudy.value ? (score.value?.distance ?? 0) : 0));
 export const overBudget = computed(() => study.value !== null && used.value > study.value.budget);
 
 export const counts = (edit: Edit, of: Study): boolean => edit.distance <= of.budget;
 
-/** The best program within the budget, the start included. */
+/** The best program within the budget, including the first one. */
 export function bestOf(of: Study): Edit | null {
   const counted = of.edits.filter((edit) => counts(edit, of));
   return counted.reduce<Edit | null>((best, edit) => (best && best.mean >= edit.mean ? best : edit), null);
@@ -70,15 +70,15 @@ export function leave(): void {
   study.value = null;
 }
 
-/** Go on with the study's program when its tab is opened again. */
+/** Resume the study when its tab is opened again. */
 export function resume(): void {
-  const going = study.value;
-  if (!going) return;
-  chooseTask(going.task, { withProgram: false });
+  const current = study.value;
+  if (!current) return;
+  chooseTask(current.task, { withProgram: false });
   seed.value = SEED;
   size.value = null;
-  load(going.program, { asOriginal: true });
-  const last = going.edits.at(-1);
+  load(current.program, { asOriginal: true });
+  const last = current.edits.at(-1);
   if (last) load(last.program, { asOriginal: false });
 }
 
@@ -110,7 +110,7 @@ export function titleOf(task: string): string {
 
 export function keepStudy(): void {
   const last = recall<Study>("local", "study");
-  // That of a task which is not here, one of one's own, waits until it is, or until another begins.
+  // A study of a user task that this studio doesn't have stays stored until another study begins.
   if (last && taskNamed(last.task)) study.value = last;
   let changed = false;
   effect(() => {
@@ -120,9 +120,9 @@ export function keepStudy(): void {
   });
   effect(() => {
     const scored = score.value;
-    const going = untracked(() => study.value);
-    if (!inStudy.value || !scored || !going || going.ended || !fresh.value) return undefined;
-    if (scored.worlds.task !== going.task || scored.distance === undefined) return undefined;
+    const current = untracked(() => study.value);
+    if (!inStudy.value || !scored || !current || current.ended || !fresh.value) return undefined;
+    if (scored.worlds.task !== current.task || scored.distance === undefined) return undefined;
     const { distance } = scored;
     const timer = setTimeout(() => {
       const now = study.peek();

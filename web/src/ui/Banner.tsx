@@ -1,4 +1,4 @@
-// What to say when the server is away, or does not know us.
+// Messages when the server does not answer or needs a token.
 
 import { useSignal } from "@preact/signals";
 import { connection, setToken } from "../server";
@@ -10,8 +10,8 @@ export function Banner() {
   if (connection.value === "gone") {
     return (
       <div class="banner" role="status" data-testid="banner">
-        The server does not answer. Nothing is lost: your program is kept here, and goes on by itself when the
-        server is back.
+        The server does not answer. Nothing is lost: your program is stored in this browser. The page reconnects
+        when the server is back.
       </div>
     );
   }
@@ -25,7 +25,7 @@ export function Banner() {
       }}
     >
       <label for="token">
-        The server asks for its token. It is at the end of the address that it printed.
+        The server needs its token. It is at the end of the address that the studio printed.
       </label>
       <input
         id="token"

@@ -6,7 +6,7 @@ interface Props {
   onClick: () => void;
   children?: ComponentChildren;
   icon?: IconName;
-  /** what an icon alone stands for */
+  /** name of a button that has only an icon */
   label?: string;
   quiet?: boolean;
   main?: boolean;

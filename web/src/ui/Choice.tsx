@@ -1,4 +1,4 @@
-// One of a few: radio buttons that look like one control.
+// A choice between a few options: radio buttons that look like one control.
 
 import { useId } from "preact/hooks";
 
@@ -8,7 +8,7 @@ interface Props<T extends string | number> {
   options: readonly { value: T; title: string }[];
   value: T;
   onChange: (value: T) => void;
-  /** read out, not shown */
+  /** for screen readers only */
   hiddenLabel?: boolean;
 }
 

@@ -1,19 +1,19 @@
-// A program to read, not to edit: the same colours as in the editor.
+// A read-only program in the colours of the editor.
 
 import { kindOf, words } from "../editor/tokens";
 
 interface Props {
   text: string;
   testid?: string;
-  /** lines that are new, or gone, beside an earlier program */
+  /** new and removed lines, compared with an earlier program */
   marks?: ("same" | "new" | "gone")[];
 }
 
 export function Code({ text, testid, marks }: Props) {
   return (
     <pre class="code-block" data-testid={testid} tabIndex={0}>
-      {text.split("\n").map((line, place) => (
-        <span key={place} class={`code-line ${marks?.[place] ?? "same"}`}>
+      {text.split("\n").map((line, index) => (
+        <span key={index} class={`code-line ${marks?.[index] ?? "same"}`}>
           {coloured(line)}
           {"\n"}
         </span>

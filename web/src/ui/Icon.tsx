@@ -1,4 +1,4 @@
-// The page's few pictures, drawn on a 20 × 20 grid.
+// The page's icons, drawn on a 20 × 20 grid.
 
 const PATHS = {
   play: "M6 4 16 10 6 16Z",

@@ -1,4 +1,4 @@
-// A number within bounds. What is typed counts when it is done, not at every key.
+// A number within bounds. The typed value applies on Enter or when the field loses the focus.
 
 import { useId, useState } from "preact/hooks";
 
@@ -10,14 +10,14 @@ interface Props {
   most: number;
   disabled?: boolean;
   hiddenLabel?: boolean;
-  /** room for so many, if that is less than the bounds need */
+  /** width in digits, if less than the bounds need */
   digits?: number;
   onChange: (value: number) => void;
 }
 
 export function NumberField(props: Props) {
   const id = useId();
-  // What is being typed stays, whatever else on the page changes meanwhile.
+  // The typed text stays when the rest of the page changes.
   const [typed, setTyped] = useState<string | null>(null);
   function take(input: HTMLInputElement): void {
     const asked = input.valueAsNumber;

@@ -8,7 +8,7 @@ import { postForBlob } from "../server";
 import { download, downloadJson, fromFile, toHash } from "../share";
 import { selectedRequest } from "../watch/worlds";
 import { Button } from "./Button";
-import { say } from "./notice";
+import { notify } from "./notice";
 
 const MOST_BYTES = 100_000;
 
@@ -25,9 +25,9 @@ export function ShareDialog({ onClose }: { onClose: () => void }) {
     field.current!.select();
     try {
       await navigator.clipboard.writeText(link);
-      say("Copied.");
+      notify("Copied.");
     } catch {
-      say("The link is selected: copy it with your keyboard.");
+      notify("The link is selected: copy it with your keyboard.");
     }
   }
 
@@ -35,7 +35,7 @@ export function ShareDialog({ onClose }: { onClose: () => void }) {
     const chosen = input.files?.[0];
     if (!chosen) return;
     if (chosen.size > MOST_BYTES) {
-      say("That file is too large to be a program.");
+      notify("The file is too large for a program.");
       return;
     }
     openLink(fromFile(await chosen.text()));
@@ -49,7 +49,7 @@ export function ShareDialog({ onClose }: { onClose: () => void }) {
     try {
       download(`${taskName.value}.gif`, await postForBlob("api/gif", asked));
     } catch (error) {
-      say((error as Error).message);
+      notify((error as Error).message);
     } finally {
       filming.value = false;
     }
@@ -74,8 +74,8 @@ export function ShareDialog({ onClose }: { onClose: () => void }) {
         />
       </header>
       <p>
-        A link holds the program, the task and the seed{mode.value === "draw" ? ", and your world" : ""}. Who
-        opens it sees the same {units.value}.
+        A link contains the program, the task and the seed{mode.value === "draw" ? ", and your world" : ""}.
+        Everyone who opens it sees the same {units.value}.
       </p>
       <div class="row">
         <input
@@ -113,7 +113,7 @@ export function ShareDialog({ onClose }: { onClose: () => void }) {
           onChange={(event) => void take(event.currentTarget)}
         />
       </div>
-      <p class="faint">The GIF is of the selected {unit.value}. A file may also be a plain program.</p>
+      <p class="faint">The GIF shows the selected {unit.value}. You can also open a file with only a program.</p>
     </dialog>
   );
 }

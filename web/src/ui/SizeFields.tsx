@@ -1,10 +1,10 @@
-// Height and width, side by side.
+// Fields for height and width.
 
 import type { Sides } from "../contract";
 import { NumberField } from "./NumberField";
 
 interface Props {
-  /** as it is now, not as it was when this was drawn: the other field may just have changed */
+  /** returns the current size, since the other field may have changed after this was drawn */
   size: () => Sides;
   testids: [height: string, width: string];
   least: Sides;

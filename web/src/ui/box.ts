@@ -1,4 +1,4 @@
-// The room that an element has, as it changes.
+// The current size of an element.
 
 import { type Signal, useSignal } from "@preact/signals";
 import type { RefObject } from "preact";

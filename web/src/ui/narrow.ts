@@ -1,4 +1,4 @@
-// Whether the page scrolls as one column, rather than standing as columns side by side.
+// Whether the page is one scrolling column instead of columns side by side.
 
 import { signal } from "@preact/signals";
 

@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until it is chosen here.
+// Light or dark: the system's setting, unless the user has chosen one.
 
 import { computed, effect, signal } from "@preact/signals";
 import { keep, recall } from "../storage";
@@ -24,6 +24,6 @@ export function keepTheme(): void {
 
 export function switchTheme(): void {
   chosen.value = theme.value === "dark" ? "light" : "dark";
-  document.documentElement.dataset["theme"] = chosen.value; // before anyone reads the new colours
+  document.documentElement.dataset["theme"] = chosen.value; // before the new colours are read
   keep("local", "theme", chosen.value);
 }

@@ -1,4 +1,4 @@
-// The canvases: as large as they fit, each a button that selects its rollout.
+// The canvases of the rollouts, as large as possible; a click selects a rollout.
 
 import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -17,7 +17,7 @@ import { problem } from "./worlds";
 
 const GAP = 12;
 const CAPTION = 28;
-const PADDING = 8; // both sides together; the frame of the selected one needs it
+const PADDING = 8; // both sides together, for the frame of the selected one
 
 interface Slots {
   columns: number;
@@ -25,7 +25,7 @@ interface Slots {
   height: number;
 }
 
-/** Try every number of columns, and take the one with the largest pictures. */
+/** Find the number of columns with the largest pictures. */
 function arrange(
   count: number,
   grid: { height: number; width: number },
@@ -47,7 +47,7 @@ function arrange(
   return found;
 }
 
-/** In a page that scrolls, the height follows from the width. */
+/** On a page that scrolls, the height follows from the width. */
 function arrangeFlowing(count: number, grid: { height: number; width: number }, width: number): Slots {
   const columns = count === 1 ? 1 : width > 640 && count > 4 ? 3 : 2;
   const slot = (width - GAP * (columns - 1)) / columns;
@@ -58,22 +58,22 @@ function arrangeFlowing(count: number, grid: { height: number; width: number }, 
   };
 }
 
-/** Which rollouts to show, if there is only room for some: the first ones, and the selected one. */
+/** The rollouts to show if not all fit: the first ones, and the selected one. */
 function chosen(count: number, most: number): number[] {
-  const places = Array.from({ length: Math.min(count, most) }, (_, place) => place);
-  const last = places.length - 1;
-  return places.map((place) =>
-    place === last ? Math.max(last, Math.min(selected.value, count - 1)) : place,
+  const slotIndices = Array.from({ length: Math.min(count, most) }, (_, slot) => slot);
+  const last = slotIndices.length - 1;
+  return slotIndices.map((slot) =>
+    slot === last ? Math.max(last, Math.min(selected.value, count - 1)) : slot,
   );
 }
 
 export function Stage({ most = 6 }: { most?: number }) {
   const [host, box] = useBox<HTMLDivElement>();
-  const places = useComputed(() => chosen(rollouts.value.length, most));
+  const slotIndices = useComputed(() => chosen(rollouts.value.length, most));
   const slots = useComputed<Slots | null>(() => {
     const first = rollouts.value[0];
-    if (first instanceof EpisodeRollout) void first.arrived.value; // now the shape is known
-    const count = places.value.length;
+    if (first instanceof EpisodeRollout) void first.arrived.value; // the first picture has set the shape
+    const count = slotIndices.value.length;
     const [width, height] = [box.value.width - PADDING, box.value.height - PADDING];
     if (!first || width < 10) return null;
     return narrow.value
@@ -92,16 +92,16 @@ export function Stage({ most = 6 }: { most?: number }) {
       {problem.value && <p class="stage-note">{problem.value}</p>}
       {rollouts.value.length === 0 && issue.value && (
         <p class="stage-note">
-          Nothing runs yet: first {issue.value.span ? "the program" : "the task"} needs to be right. The
-          editor says what is wrong.
+          Nothing runs yet: {issue.value.span ? "the program" : "the task"} has an error. The editor shows the
+          message.
         </p>
       )}
       {layout &&
-        places.value.map((place) => (
+        slotIndices.value.map((slot) => (
           <Slot
-            key={place}
-            rollout={rollouts.value[place]!}
-            place={place}
+            key={slot}
+            rollout={rollouts.value[slot]!}
+            slot={slot}
             width={layout.width}
             height={layout.height}
           />
@@ -112,12 +112,12 @@ export function Stage({ most = 6 }: { most?: number }) {
 
 interface SlotProps {
   rollout: Rollout;
-  place: number;
+  slot: number;
   width: number;
   height: number;
 }
 
-function Slot({ rollout, place, width, height }: SlotProps) {
+function Slot({ rollout, slot, width, height }: SlotProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const painter = useSignal<Painter | null>(null);
 
@@ -143,15 +143,15 @@ function Slot({ rollout, place, width, height }: SlotProps) {
       type="button"
       class={rollout instanceof EpisodeRollout ? "slot pictured" : "slot"}
       aria-pressed={current.value === rollout}
-      data-testid={`rollout-${place}`}
+      data-testid={`rollout-${slot}`}
       data-step={done}
       onClick={() => {
-        selected.value = place;
+        selected.value = slot;
       }}
     >
       <canvas ref={canvas} role="img" aria-label={`${name}, ${shape}`} hidden={missing !== null} />
       {missing !== null && rollout instanceof EpisodeRollout && (
-        <span class="slot-state" data-testid={`state-${place}`} style={{ width: `${Math.min(width, 420)}px` }}>
+        <span class="slot-state" data-testid={`state-${slot}`} style={{ width: `${Math.min(width, 420)}px` }}>
           <b>No picture.</b> <span class="faint">{missing}</span>
           <span class="code">{rollout.data.states[done]}</span>
         </span>
@@ -159,7 +159,7 @@ function Slot({ rollout, place, width, height }: SlotProps) {
       <span class="slot-caption">
         <span>{name}</span>
         <span class="faint">
-          {over ? (data.outcome && data.shown === data.total ? OUTCOME_WORDS[data.outcome] : "shown to here") : ""}
+          {over ? (data.outcome && data.shown === data.total ? OUTCOME_WORDS[data.outcome] : "recorded up to here") : ""}
         </span>
         <span class="slot-value">{value == null ? "" : short(value)}</span>
       </span>

@@ -72,7 +72,7 @@ export function Transport() {
             max={FASTEST}
             step={0.5}
             value={pace.value}
-            aria-valuetext={`${speed(pace.value)} steps a second`}
+            aria-valuetext={`${speed(pace.value)} steps per second`}
             onInput={(event) => {
               pace.value = event.currentTarget.valueAsNumber;
             }}

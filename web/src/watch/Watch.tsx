@@ -1,4 +1,4 @@
-// Watch the program: which task, which worlds, the worlds themselves, and the controls of playback.
+// Watch the program: choice of task and worlds, the rollouts, and the playback controls.
 
 import { useId } from "preact/hooks";
 import {
@@ -40,7 +40,7 @@ export function Watch() {
   );
 }
 
-/** In the modes that are about something else: what the editor's program does, small. */
+/** Small rollouts of the editor's program, in Search and Space. */
 export function SmallWatch() {
   return (
     <section class="panel watch small" aria-labelledby="small-watch-title">
@@ -63,7 +63,7 @@ export function TaskChoice() {
     </option>
   );
   function choose(name: string): void {
-    // A program that was not touched belongs to the task; one's own stays.
+    // An unedited program is replaced by the new task's program; an edited one stays.
     const untouched = program.value === taskNamed(taskName.value)?.program;
     chooseTask(name, { withProgram: untouched });
   }
@@ -98,7 +98,7 @@ export function TaskChoice() {
         <Button
           quiet
           testid="task-program"
-          title="Load the program that this task begins with"
+          title="Load the task's first program"
           onClick={() => chooseTask(taskName.value, { withProgram: true })}
         >
           Load its program
@@ -112,7 +112,7 @@ const sentence = (text: string): string => text && `${text[0]!.toUpperCase()}${t
 
 function WorldChoice() {
   const info = task.value;
-  const locked = inStudy.value; // a study is measured on the same worlds throughout
+  const locked = inStudy.value; // all programs of a study have the same worlds
   return (
     <div class="world-choice">
       <Choice

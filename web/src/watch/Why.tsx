@@ -1,4 +1,4 @@
-// For the step that is shown: what the program looked at, what it found, what it did.
+// The current step: tested conditions, their values, the action and its effect.
 
 import { task, unit } from "../document";
 import { short as number } from "../score/numbers";
@@ -31,13 +31,13 @@ export function Why() {
 function Explanation({ reasons }: { reasons: Reasons }) {
   return (
     <div class="why-body">
-      <ul class="chips" aria-label="What was perceived">
+      <ul class="chips" aria-label="Perceptions">
         {reasons.perceived.map(({ name, holds, privileged }) => (
           <li
             key={name}
             class={holds ? "chip chip-true" : "chip chip-false"}
             data-testid={`perception-${name}`}
-            title={privileged ? "Privileged: it looks into the environment, not at the observation" : undefined}
+            title={privileged ? "Privileged: it reads the environment, not the observation" : undefined}
           >
             <span>
               {name}
@@ -56,13 +56,13 @@ function Explanation({ reasons }: { reasons: Reasons }) {
         )}
         {reasons.tests.length > 0 && (
           <>
-            <dt>Looked at</dt>
+            <dt>Tested</dt>
             <dd>
               <Tests tests={reasons.tests} />
             </dd>
           </>
         )}
-        <dt>Did</dt>
+        <dt>Action</dt>
         <dd>
           {reasons.action ? (
             <>
@@ -72,7 +72,7 @@ function Explanation({ reasons }: { reasons: Reasons }) {
               {reasons.effect}
             </>
           ) : (
-            `Nothing yet: this is the ${unit.value} before the first step.`
+            `None yet: this is the ${unit.value} before the first step.`
           )}
         </dd>
         {reasons.value !== null && (
@@ -92,7 +92,7 @@ function Explanation({ reasons }: { reasons: Reasons }) {
         )}
         {reasons.state !== null && (
           <>
-            <dt>Now sees</dt>
+            <dt>Observation</dt>
             <dd class="code state" data-testid="why-state">
               {reasons.state}
             </dd>
@@ -100,7 +100,7 @@ function Explanation({ reasons }: { reasons: Reasons }) {
         )}
         {reasons.ending && (
           <>
-            <dt>Then</dt>
+            <dt>End</dt>
             <dd>
               {reasons.lastTests.length > 0 && <Tests tests={reasons.lastTests} />}
               <span data-testid="why-ending">{reasons.ending}</span>
@@ -115,8 +115,8 @@ function Explanation({ reasons }: { reasons: Reasons }) {
 function Tests({ tests }: { tests: Reasons["tests"] }) {
   return (
     <ul class="tests">
-      {tests.slice(-6).map(({ text, holds }, place) => (
-        <li key={place}>
+      {tests.slice(-6).map(({ text, holds }, index) => (
+        <li key={index}>
           <span class="code">{text}</span>{" "}
           <b class={holds ? "truth-true" : "truth-false"}>{holds ? "true" : "false"}</b>
         </li>

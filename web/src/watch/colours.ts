@@ -1,4 +1,4 @@
-// The colours of worlds, as the style sheet has them: those of the project's pictures, light and dark.
+// The colours of worlds from the style sheet: the colours of the project's pictures, light and dark.
 
 import { computed } from "@preact/signals";
 import { theme } from "../ui/theme";
@@ -16,7 +16,7 @@ export interface Colours {
   accent: string;
   good: string;
   panel: string;
-  /** of the path, oldest first */
+  /** colours of the path, oldest first */
   trail: string[];
 }
 
@@ -44,9 +44,9 @@ export const colours = computed<Colours>(() => {
   };
 });
 
-/** 0 is the first colour, 1 the second; both as #rrggbb. */
-function mix(first: string, second: string, share: number): string {
+/** Mix two #rrggbb colours; fraction 0 is the first, 1 the second. */
+function mix(first: string, second: string, fraction: number): string {
   const part = (colour: string, at: number): number => Number.parseInt(colour.slice(at, at + 2), 16);
-  const mixed = [1, 3, 5].map((at) => Math.round(part(first, at) * (1 - share) + part(second, at) * share));
+  const mixed = [1, 3, 5].map((at) => Math.round(part(first, at) * (1 - fraction) + part(second, at) * fraction));
   return `rgb(${mixed.join(" ")})`;
 }

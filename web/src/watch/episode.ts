@@ -1,4 +1,4 @@
-// A rollout in an environment. Its pictures are fetched a few at a time, where they are looked at.
+// A rollout in an environment. Its pictures are fetched a few at a time, when they are shown.
 
 import { signal } from "@preact/signals";
 import type { EpisodeData, Pictures } from "../contract";
@@ -6,18 +6,18 @@ import { Away, post, Refusal } from "../server";
 import { about } from "../task";
 import { Recorded } from "./record";
 
-/** requests' worth of pictures that are kept; those that were looked at longest ago go first */
+/** maximum number of chunks of pictures in memory; the least recently shown one is dropped first */
 const KEPT = 12;
-const BUSY = 500; // milliseconds until a server that is busy, or away, is asked again
+const BUSY = 500; // milliseconds before a retry if the server is busy or does not answer
 
-/** of the last picture that came: that of the next ones, most likely */
+/** shape of the last picture, which the next ones most likely have, too */
 let lastShape = { height: 2, width: 3 };
 
 export class EpisodeRollout extends Recorded<EpisodeData> {
-  /** counts up when pictures have come, or when it is known that none will */
+  /** increases when pictures have arrived, or when fetching them has failed */
   readonly arrived = signal(0);
   readonly problem = signal<string | null>(null);
-  /** by their first step, those looked at last at the end */
+  /** chunks of pictures by their first step, the most recently shown last */
   private readonly chunks = new Map<number, HTMLImageElement[]>();
   private wanted = 0;
   private asking = false;
@@ -40,7 +40,7 @@ export class EpisodeRollout extends Recorded<EpisodeData> {
     return this.shape.width;
   }
 
-  /** The picture after so many steps, or the last before it that is here; what is missing is fetched. */
+  /** The picture at a step, or the last one before it in memory; a missing one is fetched. */
   pictureAt(position: number): HTMLImageElement | null {
     this.wanted = Math.min(position, this.data.shown);
     void this.fetch();
@@ -53,7 +53,7 @@ export class EpisodeRollout extends Recorded<EpisodeData> {
         this.chunks.set(start, chunk);
         return picture;
       }
-      step = start; // then the ones before
+      step = start; // continue with the chunk before
     }
     return null;
   }
@@ -62,7 +62,7 @@ export class EpisodeRollout extends Recorded<EpisodeData> {
     return this.chunks.has(this.startOf(Math.min(position, this.data.shown)));
   }
 
-  /** Nobody looks any more: fetch nothing more. */
+  /** Stop fetching: the rollout is no longer shown. */
   leave(): void {
     this.left = true;
   }
@@ -78,7 +78,7 @@ export class EpisodeRollout extends Recorded<EpisodeData> {
   private missing(): number | null {
     const start = this.startOf(this.wanted);
     if (!this.chunks.has(start)) return start;
-    const next = start + this.size; // playing on will need it soon
+    const next = start + this.size; // playback will need it soon
     return next <= this.data.shown && !this.chunks.has(next) ? next : null;
   }
 

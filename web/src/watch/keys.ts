@@ -1,4 +1,4 @@
-// Playback by keyboard, wherever the focus is not on something with keys of its own.
+// Playback by keyboard, unless the focused element uses the keys itself.
 
 import { goTo, longest, position, togglePlay } from "./player";
 

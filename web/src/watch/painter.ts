@@ -1,5 +1,5 @@
-// Paints a rollout. Of an environment it shows the server's pictures. Of Karel, the room is drawn once, and markers only where they change: a frame then copies two
-// pictures, with the path between them and Karel on top, whatever the size of the world.
+// Paint a rollout. For an environment, show the server's pictures. For Karel, draw the room once, and markers
+// only where they change. A frame of any size then copies two pictures and draws the path and Karel.
 
 import type { Colours } from "./colours";
 import { cellSize, drawKarel, drawMarkers, drawRoom } from "./room";
@@ -7,7 +7,7 @@ import type { EpisodeRollout } from "./episode";
 import type { Rollout } from "./rollout";
 import { WALL, WorldRollout } from "./world";
 
-/** steps of the path that are drawn */
+/** number of steps of the path that are drawn */
 const PATH = 480;
 
 export interface Painter {
@@ -119,7 +119,7 @@ class WorldPainter implements Painter {
     if (markers) drawMarkers(this.markersOn, markers, x, y, side, this.colours);
   }
 
-  /** The way here, fainter the longer ago. */
+  /** The last steps of the path; older ones are fainter. */
   private paintPath(position: number): void {
     const { on, cell, rollout } = this;
     const { trail } = this.colours;

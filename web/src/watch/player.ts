@@ -1,21 +1,21 @@
-// The clock: which step is shown, and how fast it goes on.
+// The playback clock: current step and speed.
 
 import { computed, effect, signal } from "@preact/signals";
 import { calm } from "../ui/theme";
 import { EpisodeRollout } from "./episode";
 import type { Rollout } from "./rollout";
 
-export const FASTEST = 11; // as a power of two: 2,048 steps a second
+export const FASTEST = 11; // as a power of two: 2,048 steps per second
 
 export const rollouts = signal<Rollout[]>([]);
-/** the text that they are of */
+/** the text of the program that made the rollouts */
 export const rolledText = signal("");
-/** which of them is looked at closely */
+/** index of the selected rollout */
 export const selected = signal(0);
-/** actions done; a rollout that is shorter stays at its end */
+/** number of actions shown; a shorter rollout stays at its end */
 export const position = signal(0);
 export const playing = signal(false);
-/** steps a second, as a power of two */
+/** steps per second, as a power of two */
 export const pace = signal(3);
 
 export const longest = computed(() => Math.max(0, ...rollouts.value.map(({ data }) => data.shown)));
@@ -23,7 +23,7 @@ export const current = computed<Rollout | null>(
   () => rollouts.value[Math.min(selected.value, rollouts.value.length - 1)] ?? null,
 );
 
-/** `position`, but slow enough to read: words need not change sixty times a second */
+/** `position` for texts, which change at most 20 times per second */
 export const readPosition = signal(0);
 const READING = 50; // milliseconds
 
@@ -59,7 +59,7 @@ export function keepTime(): void {
     let frame = requestAnimationFrame(tick);
 
     function tick(now: number): void {
-      // A hidden page gets no frames: when it is back, it goes on where it was.
+      // A hidden page gets no frames: when it is visible again, playback continues at the same step.
       owed += Math.min(Math.max(now - last, 0), 250) * 0.001 * 2 ** pace.peek();
       last = now;
       const whole = Math.floor(owed);

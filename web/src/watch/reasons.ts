@@ -1,4 +1,4 @@
-// Why an action was taken, and what came of it, in words.
+// The reasons for an action and its effect, as text.
 
 import type { Outcome } from "../contract";
 import { task } from "../document";
@@ -7,15 +7,15 @@ import type { Rollout } from "./rollout";
 import { WorldRollout } from "./world";
 
 export interface Reasons {
-  /** actions done, of how many */
+  /** number of actions so far */
   step: number;
   total: number;
   action: string | null;
-  /** the statements around the action, outermost first, with what was found if one was looked at just now */
+  /** the statements around the action, outermost first */
   around: string[];
   tests: { text: string; holds: boolean }[];
   perceived: { name: string; holds: boolean; privileged: boolean }[];
-  /** what the program sees, of an environment */
+  /** the observation, for environments */
   state: string | null;
   effect: string;
   value: number | null;
@@ -25,9 +25,9 @@ export interface Reasons {
 }
 
 const OUTCOMES = {
-  halted: "The program came to its end.",
-  "cut-off": "The run was cut off: it took all the steps that it may.",
-  stuck: "The program is stuck: a loop can never act again.",
+  halted: "The program ended.",
+  "cut-off": "The run was cut off at the maximum number of steps.",
+  stuck: "The program is stuck in a loop that takes no more actions.",
 };
 export const OUTCOME_WORDS = { halted: "halted", ended: "ended", "cut-off": "cut off", stuck: "stuck" };
 
@@ -53,7 +53,7 @@ export function reasonsAt(rollout: Rollout, position: number): Reasons {
         ? rollout.testsBefore(step).map((test) => ({ text: text(test.statement), holds: test.holds }))
         : [],
     perceived: data.perceptions
-      .map((name, place) => ({ name, holds: bits[place] === "1", privileged: hidden.has(name) }))
+      .map((name, index) => ({ name, holds: bits[index] === "1", privileged: hidden.has(name) }))
       .filter(({ name }) => data.perceptions.length <= MANY || asked.has(name)),
     state: rollout instanceof EpisodeRollout ? (rollout.data.states[done] ?? null) : null,
     effect: step >= 0 && rollout instanceof WorldRollout ? rollout.effectOf(step) : "",
@@ -66,17 +66,17 @@ export function reasonsAt(rollout: Rollout, position: number): Reasons {
   };
 }
 
-/** perceptions that are shown one and all; of more, only those that the program asks about */
+/** maximum number of perceptions that are all shown; with more, only those in the program */
 const MANY = 12;
 
 function endingOf(outcome: Outcome): string {
   if (outcome !== "ended") return OUTCOMES[outcome];
   return task.value?.drawn === false
     ? "The environment ended the episode."
-    : "The world ended the run: the task was decided.";
+    : "The task ended the run.";
 }
 
-/** `WHILE c( not c( x c) c)` reads better without its brackets. */
+/** Remove the brackets of conditions: `WHILE not x`. */
 function readable(head: string): string {
   return head.replace(/ ?\bc[()]/g, "").replace(/\bR=(\d+)/, "$1 times");
 }

@@ -1,4 +1,4 @@
-// What every task's rollout has: which statement acted in each step, and what it had looked at.
+// The recording of any task's rollout: the statement of each step and the conditions tested before it.
 
 import type { RolloutData } from "../contract";
 
@@ -7,13 +7,13 @@ export class Recorded<Data extends RolloutData = RolloutData> {
 
   constructor(
     readonly data: Data,
-    /** its number; a drawn world has none */
+    /** the number of the world or episode; a drawn world has none */
     readonly index?: number,
   ) {
     this.testStart = starts(data.steps.tests, data.shown);
   }
 
-  /** The conditions looked at before an action. */
+  /** The conditions tested before an action. */
   testsBefore(step: number): { statement: number; holds: boolean }[] {
     return this.data.steps.tests
       .slice(this.testStart[step], this.testStart[step + 1])
@@ -21,7 +21,7 @@ export class Recorded<Data extends RolloutData = RolloutData> {
   }
 }
 
-/** Where the entries of each step begin in a list that is ordered by step. */
+/** The index of each step's first entry in a list that is ordered by step. */
 export function starts(entries: readonly (readonly number[])[], steps: number): Int32Array {
   const found = new Int32Array(steps + 1);
   let next = 0;

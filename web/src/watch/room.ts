@@ -11,11 +11,11 @@ export interface Grid {
   cells: Uint8Array;
 }
 
-/** device pixels of a cell below which details would only be noise */
+/** device pixels of a cell below which details are not drawn */
 const DETAILED = 10;
 const NUMBERED = 15;
 
-/** The largest cell, in device pixels, with which a grid fits. */
+/** The largest cell size, in device pixels, at which a grid fits. */
 export function cellSize(grid: Grid, width: number, height: number, ratio: number): number {
   const fits = Math.min((width * ratio) / grid.width, (height * ratio) / grid.height);
   return Math.max(1, Math.floor(Math.min(fits, 64 * ratio)));

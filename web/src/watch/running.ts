@@ -1,4 +1,4 @@
-// What the editor marks: where in the text the shown step came from.
+// The marks in the editor: the statements of the current step.
 
 import { computed } from "@preact/signals";
 import type { Span } from "../contract";

@@ -1,8 +1,7 @@
-// A rollout of Karel, whose world is drawn here.
+// A rollout of Karel, whose world the page draws.
 //
-// Steps are stored as changes with what was there before, so they can be undone as well as done: going from
-// one step to another costs what lies between them. 20,000 steps are undone in less than a millisecond,
-// which is why there are no copies of whole worlds in between.
+// Steps are stored as changes with the values before, so they can be done and undone. The cost of a jump is the
+// number of changes in between. Undoing 20,000 steps takes less than a millisecond, so no world is copied.
 
 import type { WorldData } from "../contract";
 import { Recorded, starts } from "./record";
@@ -14,9 +13,9 @@ export const WALL = 255;
 export class WorldRollout extends Recorded<WorldData> {
   readonly height: number;
   readonly width: number;
-  /** [cells] WALL, or the markers at `position` */
+  /** [cells] WALL, or the number of markers at `position` */
   readonly cells: Uint8Array;
-  /** how many actions were done */
+  /** number of actions done */
   position = 0;
 
   private readonly changeStart: Int32Array;
@@ -44,7 +43,7 @@ export class WorldRollout extends Recorded<WorldData> {
     }
   }
 
-  /** Go to a step; tells each cell that may have changed. */
+  /** Jump to a step; `changed` is called for each cell that may have changed. */
   seek(position: number, changed: (cell: number) => void): void {
     const target = Math.max(0, Math.min(position, this.data.shown));
     const [from, to] = [this.changeStart[this.position]!, this.changeStart[target]!];
@@ -58,7 +57,7 @@ export class WorldRollout extends Recorded<WorldData> {
     changed(cell);
   }
 
-  /** Karel's row, column and heading after so many actions. */
+  /** Karel's row, column and heading after a number of actions. */
   pose(position: number): [row: number, column: number, heading: number] {
     const { steps, world } = this.data;
     const step = Math.min(position, this.data.shown) - 1;
@@ -76,7 +75,7 @@ export class WorldRollout extends Recorded<WorldData> {
     return found;
   }
 
-  /** What an action did, in words: by what it changed, whatever it is called. */
+  /** Describe the effect of an action by the changes that it made. */
   effectOf(step: number): string {
     const [row, column, heading] = this.pose(step);
     const [newRow, newColumn, newHeading] = this.pose(step + 1);

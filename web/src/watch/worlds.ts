@@ -1,4 +1,4 @@
-// Which worlds are watched, and the rollouts of the current program in them.
+// The watched worlds, and the rollouts of the current program in them.
 
 import { effect, signal, untracked } from "@preact/signals";
 import type { EpisodeData, WorldData } from "../contract";
@@ -13,7 +13,7 @@ type Watched = WorldData | EpisodeData;
 
 export const COUNTS = [1, 2, 4, 6] as const;
 
-/** the numbers of the worlds that are watched */
+/** the numbers of the watched worlds */
 export const indices = signal<number[]>([0, 1, 2, 3]);
 export const problem = signal<string | null>(null);
 
@@ -24,16 +24,16 @@ export function setCount(count: number): void {
   selected.value = Math.min(selected.value, count - 1);
 }
 
-/** Watch a world in the place of the selected one. */
+/** Watch a world instead of the selected one. */
 export function watchWorld(index: number): void {
   const there = indices.value.indexOf(index);
   if (there >= 0) selected.value = there;
-  else indices.value = indices.value.map((other, place) => (place === selected.value ? index : other));
+  else indices.value = indices.value.map((other, slot) => (slot === selected.value ? index : other));
   position.value = 0;
   if (mode.value === "draw" || mode.value === "search") mode.value = "program";
 }
 
-/** What /api/rollout is asked for, of the selected world; also what a GIF is made of. */
+/** The request for the selected world's rollout, also used for a GIF. */
 export function selectedRequest(): object | null {
   const ran = score.value;
   if (!ran) return null;
@@ -69,12 +69,12 @@ export function keepRolling(): void {
         ? (await post<{ rollouts: Watched[] }>("api/rollouts", asked, stop)).rollouts
         : [await post<Watched>("api/rollout", asked, stop)];
       if (stop.aborted) return;
-      // Who has paused somewhere wants to look there; all others want to see it run.
+      // If the user has paused at a step, stay there; otherwise play.
       const idle = rollouts.value.length === 0 || playing.value || position.value >= longest.value;
       problem.value = null;
       shownBody = body;
       show(
-        found.map((data, place) => rolloutOf(data, { ...rest, index: numbers?.[place] }, numbers?.[place])),
+        found.map((data, index) => rolloutOf(data, { ...rest, index: numbers?.[index] }, numbers?.[index])),
         text,
         idle,
       );
