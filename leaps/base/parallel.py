@@ -59,7 +59,7 @@ def _pool(process: int, size: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, thread_name_prefix=f"leaps-{process}")
 
 
-def share(kernel: Callable[[int, int], object], count: int, *, grain: int) -> None:
+def run_sliced(kernel: Callable[[int, int], object], count: int, *, grain: int) -> None:
     """Call `kernel(start, stop)` on slices that cover range(count) once, on all threads.
 
     `grain`: fewer items than this aren't worth handing over (tens of microseconds).

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.dsl.language import FEW_SENSES, Kind, Language
 from leaps.dsl.mask import CLOSES, NEXT, OPENS, Block, State
 from leaps.dsl.syntax import MAX_NESTING
@@ -511,14 +511,14 @@ def compile_tokens(
     out = table, loops, looked_at, counted, start
     if known <= FEW_SENSES:
         truth = language.truth
-        share(
+        run_sliced(
             lambda first, last: _compile_range(tokens, kinds, arguments, truth, *out, entry, first, last),
             len(tokens),
             grain=200,
         )
     else:
         inverted = language.inverted
-        share(
+        run_sliced(
             lambda first, last: _compile_each(
                 tokens, kinds, arguments, sense_of, inverted, *out, first_entry, senses, entry, first, last
             ),

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.karel.physics import TRUTH, layout_of, load, perceive
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, WALL, Worlds, flatten
 
@@ -42,7 +42,7 @@ def planes(worlds: Worlds) -> NDArray[np.uint8]:
     """[worlds, height, width, 16] of 0 and 1: Karel facing N, E, S, W; wall; 0 to 10 markers."""
     height, width = worlds.size
     out = np.empty((worlds.count, height, width, PLANES), np.uint8)
-    share(lambda first, last: _planes_range(worlds, out, first, last), worlds.count, grain=256)
+    run_sliced(lambda first, last: _planes_range(worlds, out, first, last), worlds.count, grain=256)
     return out
 
 
@@ -58,5 +58,5 @@ def _perceptions_range(worlds: Worlds, out: NDArray[np.uint8], first: int, last:
 def perceptions(worlds: Worlds) -> NDArray[np.uint8]:
     """[worlds, 5] of 0 and 1: what Karel perceives, in the order of the language's perceptions."""
     out = np.empty((worlds.count, PERCEPTIONS), np.uint8)
-    share(lambda first, last: _perceptions_range(worlds, out, first, last), worlds.count, grain=4096)
+    run_sliced(lambda first, last: _perceptions_range(worlds, out, first, last), worlds.count, grain=4096)
     return out

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.base.randomness import seed_stream
 from leaps.karel.executor import ENGINE
 from leaps.karel.observe import perceptions, planes
@@ -97,7 +97,7 @@ class Simulation:
     def renew(self, wanted: NDArray[np.bool_]) -> None:
         """Draw new initial states for the wanted worlds."""
         try:
-            share(
+            run_sliced(
                 lambda first, last: _renew_range(
                     self.task.sampler,
                     self._bits,

@@ -19,7 +19,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from leaps.base.jit import address_of, function_at, is_ours, jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.base.randomness import Stream, scramble, seed_stream
 from leaps.compiled.checks import (
     check_draws,
@@ -440,7 +440,7 @@ class KarelTask:
             _draw_range(sampler, worlds, seed, first, bits, self.seen_share, start, stop)
 
         try:
-            share(draw, count, grain=64)
+            run_sliced(draw, count, grain=64)
         except ValueError:
             for index in range(count):  # one by one, to see which of them it is
                 try:
