@@ -84,7 +84,7 @@ def test_tasks_that_ship_have_their_names_whatever_else_there_is(corridor: Path)
 @pytest.mark.parametrize("name", ["maze", "harvester-subsets"])
 def test_a_plain_name_is_not_that_of_a_task_that_ships(corridor: Path, name: str) -> None:
     edit(corridor, 'name="corridor"', f'name="{name}"')
-    with pytest.raises(ValueError, match=f"CORRIDOR has the name of a task that ships, '{name}'"):
+    with pytest.raises(ValueError, match=f"CORRIDOR has the name of a built-in task, '{name}'"):
         plain_name(f"{corridor}:CORRIDOR")
 
 

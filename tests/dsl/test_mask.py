@@ -243,7 +243,7 @@ def test_an_empty_batch_allows_nothing() -> None:
 
 def test_a_token_against_the_grammar_is_refused_by_name() -> None:
     mask = SyntaxMask(LANGUAGE, 3, 45)
-    with pytest.raises(ValueError, match="program 1 can't go on with 'move'"):
+    with pytest.raises(ValueError, match="program 1 can't continue with 'move'"):
         mask.advance(LANGUAGE.encode(["DEF", "move", "DEF"]))
 
 
@@ -256,7 +256,7 @@ def test_a_refused_token_leaves_the_mask_as_it_was() -> None:
 
 
 def test_a_token_that_no_longer_fits_is_refused() -> None:
-    with pytest.raises(ValueError, match="can't go on with 'WHILE'"):
+    with pytest.raises(ValueError, match="can't continue with 'WHILE'"):
         allowed_after("DEF run m( WHILE", max_length=5)
 
 

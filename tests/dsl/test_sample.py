@@ -221,7 +221,7 @@ def test_a_limit_below_the_shortest_program_is_refused() -> None:
 
 
 def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+    with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
         draw(1, seed=-1)
 
 

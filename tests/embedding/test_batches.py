@@ -63,7 +63,7 @@ def test_what_is_allowed_depends_on_the_room_there_is() -> None:
 
 
 def test_programs_too_long_for_the_space_are_refused() -> None:
-    with pytest.raises(ValueError, match="can't go on with"):
+    with pytest.raises(ValueError, match="can't continue with"):
         ProgramTable(LANGUAGE, long_programs().tokens, 10, CPU)
 
 

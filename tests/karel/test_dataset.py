@@ -420,7 +420,7 @@ def test_a_file_of_noise_is_refused(tmp_path: Path, seed: int) -> None:
         Dataset.load(tmp_path)
 
 
-def test_a_file_whose_header_is_no_object_is_refused(tmp_path: Path) -> None:
+def test_a_header_that_is_not_an_object_is_refused(tmp_path: Path) -> None:
     (tmp_path / DATA_FILE).write_bytes(struct.pack("<Q", 2) + b"[]")
     with pytest.raises(ValueError, match=f"{DATA_FILE} is damaged, or not a file of LEAPS"):
         Dataset.load(tmp_path)
