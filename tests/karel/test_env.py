@@ -209,11 +209,11 @@ def test_a_seed_may_be_any_whole_number(seed: np.int64) -> None:
 def test_a_seed_below_0_is_refused() -> None:
     one, many = KarelEnv("maze"), KarelVectorEnv("maze", 2)
     for seed in (-1, np.int64(-1)):
-        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+        with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
             one.reset(seed=seed)
-        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+        with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
             many.reset(seed=seed)
-        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+        with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
             many.reset(seed=[3, seed])
 
 
@@ -257,11 +257,11 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -
 def test_bad_actions_are_refused() -> None:
     env = KarelEnv("maze")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="an action is 0 to 4, found 5"):
+    with pytest.raises(ValueError, match="action must be from 0 to 4, found 5"):
         env.step(5)
     many = KarelVectorEnv("maze", 3)
     many.reset(seed=0)
-    with pytest.raises(ValueError, match="an action is 0 to 4"):
+    with pytest.raises(ValueError, match="actions must be from 0 to 4"):
         many.step(np.array([MOVE, 9, MOVE]))
     with pytest.raises(ValueError, match="expected 3 actions"):
         many.step(np.array([MOVE]))

@@ -156,7 +156,7 @@ def test_a_size_that_the_task_does_not_have_is_a_problem(
 
     ((name, said),) = asyncio.run(scene())
     assert name == "problem"
-    assert "one fixed flat of 14x22" in said["error"]
+    assert "a fixed size of 14x22" in said["error"]
 
 
 def test_a_program_is_found_that_holds_at_other_sizes() -> None:

@@ -209,7 +209,7 @@ def test_a_search_streams_to_its_end_and_a_problem_is_an_event(server: Running) 
     said = response.read().decode()
     connection.close()
     assert "event: problem" in said
-    assert "one fixed flat" in said
+    assert "a fixed size" in said
 
 
 @pytest.mark.parametrize(

@@ -266,7 +266,7 @@ def test_a_task_has_a_limit_of_actions_or_of_calls() -> None:
         ("top-off~100~220calls", "expected @, a limit after ~, and ~cost once each at most"),
         ("top-off~", "expected a number of actions, .* or 'cost' after ~, found ''"),
         ("top-off~1.5", "expected a number of actions, .* after ~, found '1.5'"),
-        ("top-off~0", "a rollout takes 1 to 2,147,483,647 actions, found 0"),
+        ("top-off~0", "actions must be from 1 to 2,147,483,647, found 0"),
         ("top-off~3000000000", "found 3000000000"),
         ("top-off~1_0", "expected a number of actions, .* after ~, found '1_0'"),
         ("top-off~ 5", "expected a number of actions, .* after ~, found ' 5'"),
