@@ -112,8 +112,8 @@ class KarelTask:
       and `sample` is repeated until the configuration is seen.
     - For listed worlds: `listing`, then `configuration` if needed, then `begin`.
     - For a world drawn by hand: `obstacle`, then `begin`.
-    - In a rollout: `react` after each action whose change is in `events`, and `value` at the end. Environments
-      and traces also call `value` between actions.
+    - In a rollout: `react` after each action whose change is in `events`, and `value` at the end.
+      Environments and traces also call `value` between actions.
     """
 
     name: str
