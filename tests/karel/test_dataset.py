@@ -365,9 +365,9 @@ def test_another_seed_gives_other_programs_and_worlds() -> None:
 
 
 def test_progress_is_told_up_to_the_last_program() -> None:
-    told: list[int] = []
-    make_dataset(CONFIG, told.append)
-    assert told == [64, 128, 192, 200]
+    counts: list[int] = []
+    make_dataset(CONFIG, counts.append)
+    assert counts == [64, 128, 192, 200]
 
 
 # Files
