@@ -314,7 +314,7 @@ def test_a_while_whose_body_does_nothing_is_stuck_where_its_condition_holds(body
     assert first_entries(text) == where(FRONT, "stuck", "halt")
 
 
-def test_two_nested_whiles_without_actions_are_stuck() -> None:
+def test_a_while_whose_inner_while_is_skipped_is_stuck() -> None:
     text = "DEF run m( WHILE c( markersPresent c) w( WHILE c( noMarkersPresent c) w( move w) w) m)"
     assert first_entries(text) == where(MARKED, "stuck", "halt")
 
@@ -363,7 +363,7 @@ def test_a_repeat_within_a_while_restarts_in_each_round() -> None:
     assert actions(text, codes) == ["move", "move", "turnLeft"] * 2 + ["halt"]
 
 
-def test_a_repeat_keeps_its_count_after_a_round_without_a_first_action() -> None:
+def test_a_repeat_keeps_its_count_when_an_if_acts_in_a_later_round_only() -> None:
     text = "DEF run m( REPEAT R=3 r( IF c( markersPresent c) i( pickMarker i) move r) m)"
     codes = [0, MARKERS, 0, 0, 0]
     assert actions(text, codes) == ["move", "pickMarker", "move", "move", "halt"]
