@@ -466,7 +466,7 @@ def test_a_file_without_some_array_is_refused_by_its_name(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"programs": 19}, "at least 20 programs, found 19"),
+        ({"programs": 19}, "programs must be at least 20, found 19"),
         ({"rollouts": 0}, "rollouts must be from 1 to the pool's 100, found 0"),
         ({"rollouts": 33, "pool": 32}, "rollouts must be from 1 to the pool's 32, found 33"),
         ({"keep": "some"}, "keep must be one of clean, complete, every, found 'some'"),

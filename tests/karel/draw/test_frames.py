@@ -34,7 +34,7 @@ def test_frames_leave_the_world_as_it_is() -> None:
 
 
 def test_frames_refuse_an_action_that_does_not_exist() -> None:
-    with pytest.raises(ValueError, match="a number below 5, found 7"):
+    with pytest.raises(ValueError, match="actions must be from 0 to 4, found 7"):
         frames_of_actions(corridor(), [MOVE, 7])
 
 

@@ -52,7 +52,7 @@ def test_a_picture_is_saved_by_its_suffix_into_folders_made_for_it(tmp_path: Pat
 
 
 def test_a_picture_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"as \.png or \.svg, found '\.jpg'"):
+    with pytest.raises(ValueError, match=r"with \.png or \.svg, found '\.jpg'"):
         save(room(), tmp_path / "world.jpg")
 
 
