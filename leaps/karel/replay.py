@@ -110,7 +110,9 @@ class KarelReplay:
     def check_film(self) -> None:
         if max(self.world.size) > LARGEST:
             height, width = self.world.size
-            raise ValueError(f"a filmed world must be at most {LARGEST}x{LARGEST}, found {height}x{width}")
+            raise ValueError(
+                f"a filmed world must have at most {LARGEST} cells a side, found {height}x{width}"
+            )
 
     def film(self, frames: int, pixels: int) -> bytes:
         actions, _, _ = self.actions()

@@ -247,7 +247,7 @@ class KarelTask:
                 f"(with the border wall), found {size_text(size)}"
             )
         if max(size) > LARGEST:
-            raise ValueError(f"a world must be at most {LARGEST}x{LARGEST}, found {size_text(size)}")
+            raise ValueError(f"a world must have at most {LARGEST} cells a side, found {size_text(size)}")
         return height, width
 
     @property
