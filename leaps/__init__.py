@@ -33,7 +33,7 @@ _LAZY = {
     "CompiledTask": "leaps.compiled.task",
     **dict.fromkeys(("GymTask", "ProgramPolicy", "number", "privileged"), "leaps.gym"),
 }
-"""public names, and the modules that they are imported from when they are first used"""
+"""public names, with the modules that they are imported from at first use"""
 
 
 def __getattr__(name: str) -> Any:
@@ -48,7 +48,7 @@ def solve(
     """Find a program for a task, from its reward alone.
 
     Args:
-        task: A name of `leaps tasks`, such as `"maze"`, or a task of your own: the object or
+        task: A name of `leaps tasks`, such as `"maze"`, or a user-defined task: the object or
             `"FILE.py:NAME"`. A `SolveConfig` replaces all other arguments.
         method: The search: a name of `leaps solve --help`, such as `"ladder"`, `"leaps"` or `"hc"`, or your
             own as `"FILE.py:NAME"`.
@@ -69,20 +69,20 @@ def solve(
     >>> found.solved, found.unseen_return
     (True, 1.0)
     """
-    from leaps.search.solve import solve as search  # what it needs takes a second to import
+    from leaps.search.solve import solve as search  # its imports take a second
 
     return search(task, method, seed, **settings)
 
 
 def repair(program: "str | Program", task: "str | Task", edits: int = 3, **settings: Any) -> "Repair":
-    """Make a program better with a few edits.
+    """Improve a program with a few edits.
 
-    An edit adds, removes or changes one statement. Edits that make no difference are taken back. The result
-    is never worse than the given program.
+    An edit adds, removes or changes one statement. Edits that make no difference are undone. The result is
+    never worse than the given program.
 
     Args:
         program: The program as text, or as the tree that `parse` returns.
-        task: A name of `leaps tasks`, or a task of your own: the object or `"FILE.py:NAME"`.
+        task: A name of `leaps tasks`, or a user-defined task: the object or `"FILE.py:NAME"`.
         edits: Maximum number of edits.
         settings: `seed`, `budget` (evaluations, 500,000 by default), `size` and `also`, as for `solve`.
 

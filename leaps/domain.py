@@ -1,4 +1,4 @@
-"""Protocols of domains, tasks and rollouts: all that the modules to the right know of a domain.
+"""Protocols of domains, tasks and rollouts: all that evaluation, search and higher layers know of a domain.
 
 A domain has a language of actions and perceptions. A task defines initial states and returns, and runs
 programs. Evaluation and search take both from the task that they are given, and work for any task.
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 Programs = str | Program | Sequence[str | Program] | NDArray[np.uint8]
 """a text, a tree, several of them, or token ids [programs, length]"""
 Size = Any
-"""(height, width) of a task's worlds, or what a variant of it is called: what its `check_size` takes"""
+"""(height, width) of a task's worlds, or the name of a variant of it: any argument of its `check_size`"""
 
 SHARE = "@"
-"""stands between a task's name and the share of its initial states that are drawn from"""
+"""separates a task's name from the share of its initial states that worlds are drawn from"""
 LIMIT = "~"
-"""stands between a task's name and what limits a rollout"""
+"""separates a task's name from a limit of its rollouts"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Domain:
     space: str | None = None
     """the learned program space that comes with the package, if there is one"""
     privileged: tuple[str, ...] = ()
-    """perceptions that need more than a policy observes"""
+    """perceptions that use state which a policy does not observe"""
     compiled: bool = False
     """whether rollouts run in compiled code, hundreds of times as fast as an environment in Python"""
     extras_module: str | None = None
@@ -104,10 +104,10 @@ class Domain:
         return self.language.text(tokens)
 
     def compile(self, programs: Programs, *, branches: bool = False, calls: int | None = None) -> Compiled:
-        """Compile programs in whatever form they come; see `compile_tokens`.
+        """Compile programs in any of the forms of `Programs`; see `compile_tokens`.
 
-        Of token ids, rows that are no programs have entry -1, and those that ask about too many perceptions
-        TOO_MUCH; of texts, all have to be programs that can be compiled.
+        Rows of token ids that are no program get entry -1; those that use too many perceptions get TOO_MUCH.
+        A text that is no program, or uses too many perceptions, raises a ValueError.
         """
         if isinstance(programs, np.ndarray):
             return compile_tokens(programs, self.language, branches=branches, calls=calls)
@@ -123,13 +123,13 @@ class Domain:
             )
         if (compiled.entry < 0).any():
             wrong = listed[int((compiled.entry < 0).argmax())]
-            self.parse(wrong if isinstance(wrong, str) else " ".join(tokens_of(wrong)))  # says what is wrong
-            raise AssertionError("the parser takes what the compiler doesn't")
+            self.parse(wrong if isinstance(wrong, str) else " ".join(tokens_of(wrong)))  # raises
+            raise AssertionError("the parser accepts a program that the compiler refuses")
         return compiled
 
 
 def words_of(programs: Programs) -> set[str]:
-    """The words of texts or trees; token ids have none."""
+    """Return the words of texts or trees; token ids have none."""
     if isinstance(programs, np.ndarray):
         return set()
     listed = [programs] if isinstance(programs, str | Program) else programs
@@ -141,35 +141,35 @@ def words_of(programs: Programs) -> set[str]:
 
 
 NO_ACTION = 255
-"""fills up `Rollouts.actions`"""
+"""pads `Rollouts.actions`"""
 
 
 @dataclass(frozen=True)
 class Rollouts:
-    """What happened: an element per program and episode."""
+    """Outcomes, lengths and returns of rollouts, per program and episode."""
 
     outcome: NDArray[np.uint8]
-    """[programs, episodes] an `Outcome` each"""
+    """[programs, episodes] the `Outcome` of each"""
     steps: NDArray[np.int32]
     """[programs, episodes] actions taken"""
     returns: NDArray[np.float64] | None = None
-    """[programs, episodes] what the task pays for them"""
+    """[programs, episodes] the task's return of each"""
     actions: NDArray[np.uint8] | None = None
-    """[programs, episodes, horizon] what was done; filled up with NO_ACTION"""
+    """[programs, episodes, horizon] actions taken; padded with NO_ACTION"""
     covered: NDArray[np.uint64] | None = None
-    """[programs, episodes] the conditions looked at; see `Compiled.branches`"""
+    """[programs, episodes] the conditions tested; see `Compiled.branches`"""
     used: NDArray[np.bool_] | None = None
     """[entries] which of `Compiled.table` were looked up, in any episode"""
     tried: NDArray[np.int64] | None = None
-    """[programs] how many episodes a program was run in: all, unless it was given up"""
+    """[programs] number of episodes that each ran in: all, unless it was rejected early"""
     final: Any = None
-    """the worlds as the programs left them: those of program 0 first"""
+    """the final worlds, those of program 0 first"""
 
 
 Episodes = Any
 """Initial states of one size, to run programs from: a named tuple of arrays, with the states along the first
-axis. They have a `count` and a `size`; `take(indices)` is some of them, in the order given; `join([…])` puts
-batches of one size one after the other."""
+axis. It has a `count` and a `size`. `take(indices)` selects states in the order given, and `join([…])`
+concatenates batches of one size."""
 
 
 class States(NamedTuple):
@@ -181,10 +181,10 @@ class States(NamedTuple):
 
 
 class Scene(Stage, Protocol):
-    """An initial state that is acted in an action at a time, and shown."""
+    """A state that a program acts on one action at a time, with its display."""
 
     def worth(self) -> float:
-        """What the rollout returns if it ends now."""
+        """Return of the rollout if it ends now."""
 
     def plain(self) -> dict[str, Any]:
         """The state as JSON."""
@@ -197,61 +197,61 @@ class Scene(Stage, Protocol):
 
 
 class Reworded(NamedTuple):
-    """A task after some words of its language were exchanged, and what becomes of programs."""
+    """A task after some words of its language were replaced, and the mapping from old tokens to new ones."""
 
     task: "Task"
     tokens: NDArray[np.uint8]
-    """[tokens] the id that each token of the language before has now, or that of the nearest in meaning"""
+    """[tokens] the new id of each old token, or the id of the token nearest in meaning"""
     same: NDArray[np.bool_]
-    """[tokens] whether it means the same"""
+    """[tokens] whether the meaning is the same"""
 
 
 @runtime_checkable
 class Task(Protocol):
-    """What is wanted: initial states, what comes of running programs from them, and what that is worth."""
+    """A problem to solve: initial states, rollouts of programs from them, and returns."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def variant_of(self) -> str | None:
-        """The task that this one is a variant of, if any: a setting for that one fits it, too."""
+        """The task that this one is a variant of, if any; settings for that task also suit this one."""
 
     @property
     def domain(self) -> Domain: ...
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "Task":
-        """Return the variant that stands behind a name: pairs of SHARE or LIMIT and a value."""
+        """Return a variant of the task. changes: pairs of SHARE or LIMIT and a value, as in task names."""
 
     def fitting(self, words: Iterable[str]) -> "Task":
-        """Return the task whose language has these words, where a language can have others.
+        """Return the task with a language that has these words, if the task's language can vary.
 
         Words that no language of the task has are left to the parser.
         """
 
     def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> Reworded | None:
-        """Exchange words that the first of these programs [n, length] do not use for finer ones.
+        """Replace words that the first of these programs [n, length] do not use by finer ones.
 
-        None if the language is what it is.
+        None if the task's language is fixed.
         """
 
     @property
     def best(self) -> float:
-        """The return that counts as solved, with which no search has to go on."""
+        """The return that counts as solved; a search stops when it is reached."""
 
     @property
     def highest(self) -> float:
-        """The most that one episode can be worth; infinity if that is not known."""
+        """Highest possible return of one episode; infinity if unknown."""
 
     @property
     def checked(self) -> int:
-        """How many fresh initial states a good program is checked on at a time."""
+        """Number of fresh initial states per check of a good program."""
 
     def horizon(self, size: Size | None = None) -> int:
-        """How many actions a rollout may take."""
+        """Maximum number of actions of a rollout."""
 
     def check_size(self, size: Size | None) -> Size:
-        """Return the size to use, or say what is wrong with the one asked for."""
+        """Return the size to use; ValueError if this one is not possible. None is the task's default."""
 
     def worlds(self, count: int, seed: int, size: Size | None = None, *, first: int = 0) -> Episodes:
         """Draw initial states. State `i` depends on the seed and on `first + i` alone."""
@@ -273,14 +273,14 @@ class Task(Protocol):
         want_used: bool = False,
         grain: int = 256,
     ) -> Rollouts:
-        """Run every program from every initial state, and judge it; ValueError for returns that can't be.
+        """Run every program from every initial state, and compute the returns; ValueError if one is invalid.
 
-        needed: [episodes] what a program must have earned by the end of each episode, all in all; one that
-        hasn't is given up. grain: rollouts that are worth a thread of their own.
+        needed: [episodes] smallest total return that a program must have by the end of each episode; a
+        program below it is rejected early. grain: smallest number of rollouts worth another thread.
         """
 
     def course(self, program: Program, episodes: Episodes, *, horizon: int | None = None) -> Course:
-        """Run a program from the first of these states, an action at a time; its stage is a `Scene`."""
+        """Run a program from the first of these states, one action at a time; its stage is a `Scene`."""
 
     def film(self, compiled: Compiled, episodes: Episodes, file: Path) -> None:
         """Save the first program's rollout from the first initial state as a GIF."""
@@ -310,39 +310,39 @@ class StudioSupport(Protocol):
         """Return the program that the page shows first for the task of this name."""
 
     def drawn_world(self, rows: list[str], row: int, column: int, heading: int) -> Episodes:
-        """Read a world drawn by hand, with the agent's pose; ValueError if it is none."""
+        """Read a world drawn by hand, with the agent's pose; ValueError if it is invalid."""
 
     def prepare(self, task: Any, drawn: Episodes, seed: int) -> Episodes:
         """Set up the task in a drawn world; ValueError if it can't be played there."""
 
     def replay(self, program: Program, task: Any | None, episodes: Episodes) -> Replay:
-        """Run a program from the first of these states; without a task no rule but the world's applies."""
+        """Run a program from the first of these states; without a task, only the rules of the world apply."""
 
 
 class Disagreement(NamedTuple):
-    """A recorded run that a way of running programs does not reproduce."""
+    """A recorded run that one of the ways to run programs does not reproduce."""
 
     line: int
-    """of the file of records"""
+    """line in the file of records"""
     program: str
     runner: str
-    """which way of running programs"""
+    """name of the way to run programs, such as the interpreter"""
     what: str
     """description of the difference"""
 
 
 @dataclass(frozen=True)
 class RandomWorlds:
-    """What a domain does in random worlds of its own, instead of a task's initial states."""
+    """Functions for random worlds of the domain, which belong to no task."""
 
     settings: Callable[..., Any]
-    """a dataclass of what a data set is made of, with `programs` and `seed`"""
+    """dataclass of the settings of a data set, with `programs` and `seed`"""
     make_data: Callable[[Any, Callable[[int], object]], Any]
     """(settings, called with the number of programs so far) → the data set of a program space"""
     read_data: Callable[[Path], Any]
     """read a data set from its folder"""
     runner: Callable[[str, int], Callable[[NDArray[np.uint8]], Rollouts]]
-    """(program, seed) → run token ids [n, length] in worlds that show all the program does"""
+    """(program, seed) → function that runs token ids [n, length] in worlds that exercise the whole program"""
 
 
 @dataclass(frozen=True)
@@ -351,17 +351,17 @@ class Extras:
 
     studio: StudioSupport | None = None
     conform: Callable[[Path], tuple[int, list[Disagreement]]] | None = None
-    """check recorded runs of another implementation: number of records, and those that disagree"""
+    """check recorded runs of another implementation: number of records, and disagreements"""
     random_worlds: RandomWorlds | None = None
 
 
 @runtime_checkable
 class GridTask(Protocol):
-    """A task in worlds of cells, which is listed with a picture."""
+    """A task in worlds of cells, which the list of tasks shows with a picture."""
 
     @property
     def summary(self) -> str:
-        """What the program has to do, in a sentence."""
+        """The goal of the task, in one sentence."""
 
     @property
     def smallest(self) -> tuple[int, int]:
@@ -372,12 +372,12 @@ class GridTask(Protocol):
 
 
 def size_text(size: Size) -> str:
-    """Write a size as people do: 8x8."""
+    """Format a size as text, such as 8x8."""
     return size if isinstance(size, str) else f"{size[0]}x{size[1]}"
 
 
 def read_size(text: str) -> tuple[int, int]:
-    """Read (height, width) as people write it: 8x8.
+    """Read (height, width) from text such as 8x8.
 
     >>> read_size("8x12")
     (8, 12)

@@ -1,4 +1,4 @@
-"""Programs × worlds → returns: the one place where a reported number is made.
+"""Evaluate programs on worlds: every reported return is computed here.
 
 The worlds are drawn from the seed, one stream each, so the same seed gives the same numbers whatever the
 number of cores, and world `i` is the same however many are drawn.
@@ -19,19 +19,19 @@ from leaps.dsl.compiler import Compiled
 from leaps.tasks import get
 
 UNSEEN = 1000
-"""fresh worlds that a reported return is the mean over, where it can't be exact; their seed is
-UNSEEN_SEEDS plus that of the search or the training"""
+"""number of fresh worlds behind a reported mean return, where it can't be exact. Their seed is UNSEEN_SEEDS
+plus the seed of the search or training"""
 
 
 @dataclass(frozen=True)
 class ExpectedReturn:
-    """The expected return of one program or policy, and what it was computed over."""
+    """The expected return of one program or policy, and the worlds that it was computed on."""
 
     mean: float
     lowest: float
     """the lowest return in any of the worlds"""
     states: int | None
-    """the task's initial states, if all were tried and the mean is exact; None if worlds were drawn"""
+    """number of the task's initial states, if the mean is exact; None if worlds were drawn"""
     episodes: int
 
     def __str__(self) -> str:
@@ -42,16 +42,16 @@ class ExpectedReturn:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How programs fared on a task: rollouts[program, world]. A policy counts as one program."""
+    """Rollouts of programs on a task: rollouts[program, world]. A policy counts as one program."""
 
     task: Any
     size: Size
     seed: int
     worlds: Any
-    """the initial states, as the task has them"""
+    """the initial states, in the task's representation"""
     rollouts: Rollouts
     weights: NDArray[np.float64] | None = None
-    """[worlds] the probability of each, if they are all the initial states; None if they are draws"""
+    """[worlds] the probability of each, if they are all initial states; None if they were drawn"""
 
     @property
     def returns(self) -> NDArray[np.float64]:
@@ -77,7 +77,7 @@ class Evaluation:
         return ExpectedReturn(float(self.mean_return[program]), float(returns.min()), states, len(returns))
 
     def count(self, outcome: Outcome) -> NDArray[np.int64]:
-        """[programs] how many episodes came to their end in this way."""
+        """[programs] number of episodes with this outcome."""
         return np.asarray((self.rollouts.outcome == outcome).sum(axis=1))
 
 
@@ -96,7 +96,7 @@ def evaluate(
 
     Args:
         programs: A program as text or tree, a list of programs, or token ids [programs, length].
-        task: A name of `leaps tasks`, or a task of your own: the object or `"FILE.py:NAME"`.
+        task: A name of `leaps tasks`, or a user-defined task: the object or `"FILE.py:NAME"`.
         episodes: Number of worlds to draw. Every program runs in all of them.
         seed: Seed of the worlds. The same seed gives the same worlds.
         size: Height and width of the worlds, walls included, or a variant's name. Default: the task's own.
@@ -128,7 +128,7 @@ def evaluate(
 def starts(
     task: Task, episodes: int, seed: int, size: Size, first: int, prefer_exact: bool
 ) -> tuple[Any, NDArray[np.float64] | None]:
-    """List all initial states with their probabilities, if wanted and possible; else draw fresh worlds."""
+    """Return all initial states with their probabilities, if wanted and possible; else draw fresh worlds."""
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, found {episodes}")
     if prefer_exact and (listed := task.states(size)) is not None:

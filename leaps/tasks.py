@@ -59,10 +59,10 @@ def get(name: str) -> Any:
     A file is imported, so use this only for names from the user who runs the program, and `named` for names
     from anywhere else.
     """
-    place = split_name(name)
-    if place is None:
+    found = split_name(name)
+    if found is None:
         return named(name)
-    file, rest = place
+    file, rest = found
     variable, changes = _split_changes(rest)
     return _changed(load(file, variable, (Task,), "task"), changes)
 
@@ -88,33 +88,33 @@ def named(name: str, own: Mapping[str, str] | None = None) -> Any:
 
 
 def plain_name(name: str) -> tuple[str, dict[str, str]]:
-    """Return a task's name without a path, and a user's task's location by that name, as `named` takes them.
+    """Return a task's name without a path, and the location of a user's task by that name, as for `named`.
 
-    With the plain name a client can ask for the task, but for no other file.
+    A client that sends the plain name gets this task, and can't make the server import other files.
     """
     found = split_name(name)
     if found is None:
         return str(named(name).name), {}
     file, rest = found
     variable, changes = _split_changes(rest)
-    place = f"{Path(file).absolute()}:{variable}"
-    task = get(place)
+    location = f"{Path(file).absolute()}:{variable}"
+    task = get(location)
     if task.name in shipped():
         raise ValueError(
-            f"{file}: {variable} has the name of a task that ships, {task.name!r}; give it another"
+            f"{file}: {variable} has the name of a built-in task, {task.name!r}; give it another"
         )
     if set(task.name) & {SHARE, LIMIT}:
         raise ValueError(
             f"{file}: expected a name of {variable} without {SHARE} and {LIMIT}, found {task.name!r}"
         )
-    return str(_changed(task, changes).name), {task.name: place}
+    return str(_changed(task, changes).name), {task.name: location}
 
 
 def full_name(name: str, own: Mapping[str, str]) -> str:
-    """Turn a name that `named` takes into one that `get` takes, also in another process."""
+    """Convert a name for `named` into one for `get`, which also works in another process."""
     plain, changes = _split_changes(name)
     named(name, own)  # so that only valid changes are appended to a file
-    return own.get(plain, plain) + "".join(sign + value for sign, value in changes)
+    return own.get(plain, plain) + "".join(symbol + value for symbol, value in changes)
 
 
 def _letters(name: str) -> str:

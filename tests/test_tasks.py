@@ -82,7 +82,7 @@ def test_shipped_tasks_keep_their_names_beside_user_defined_ones(corridor: Path)
 @pytest.mark.parametrize("name", ["maze", "harvester-subsets"])
 def test_name_of_a_shipped_task_raises(corridor: Path, name: str) -> None:
     edit(corridor, 'name="corridor"', f'name="{name}"')
-    with pytest.raises(ValueError, match=f"CORRIDOR has the name of a task that ships, '{name}'"):
+    with pytest.raises(ValueError, match=f"CORRIDOR has the name of a built-in task, '{name}'"):
         plain_name(f"{corridor}:CORRIDOR")
 
 

@@ -12,14 +12,14 @@ from leaps.base.files import write_atomically
 
 
 def write_checkpoint(file: Path, state: dict[str, Any]) -> None:
-    """Keep what a training depends on, as torch.save takes it."""
+    """Save the state of a training, with the version of LEAPS, using torch.save."""
     buffer = io.BytesIO()
     torch.save({"version": __version__, **state}, buffer)
     write_atomically(file, buffer.getvalue())
 
 
 def read_checkpoint(file: Path, names: tuple[str, ...], device: torch.device | str = "cpu") -> dict[str, Any]:
-    """Read what a training kept under these names, or say why nothing can go on from it."""
+    """Read the entries of these names; ValueError if the training can't resume from the file."""
     try:
         saved = torch.load(file, map_location=device, weights_only=True)
         version, found = saved["version"], {name: saved[name] for name in names}
@@ -31,20 +31,20 @@ def read_checkpoint(file: Path, names: tuple[str, ...], device: torch.device | s
 
 
 def damaged(file: Path, why: str) -> ValueError:
-    """Say that a checkpoint is no use; of a long complaint, its last line says most."""
+    """Make the error for an unusable checkpoint, with the last line of the reason, the most specific one."""
     last = why.strip().splitlines()[-1].strip() if why.strip() else "unknown"
-    return ValueError(f"{file} is damaged or of another version ({last}); remove it to begin anew")
+    return ValueError(f"{file} is damaged or of another version ({last}); remove it to start over")
 
 
 Differences = dict[str, tuple[Any, Any]]
-"""by name: theirs and mine"""
+"""by name: the stored value and the requested one"""
 
 
-def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Differences:
-    """Compare name by name what two trainings were asked for, also within settings."""
+def differences(stored: Mapping[str, Any], requested: Mapping[str, Any]) -> Differences:
+    """Compare the arguments of two trainings by name, including nested settings."""
     found: Differences = {}
-    for name, value in mine.items():
-        other = theirs.get(name)
+    for name, value in requested.items():
+        other = stored.get(name)
         if isinstance(value, dict) and isinstance(other, dict):
             found |= differences(other, dict.fromkeys(other) | value)
         elif value != other:
@@ -53,5 +53,5 @@ def differences(theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> Differenc
 
 
 def describe(found: Differences) -> str:
-    """Say what differs."""
-    return ", ".join(f"{name}={theirs!r}, not {mine!r}" for name, (theirs, mine) in found.items())
+    """Describe differences for a message."""
+    return ", ".join(f"{name}={stored!r}, not {requested!r}" for name, (stored, requested) in found.items())

@@ -1,4 +1,4 @@
-"""Files that are whole or not there, whatever happens while they are written."""
+"""Atomic writes and folder locks: a file is complete or absent, even if the writing process is killed."""
 
 import contextlib
 import os
@@ -9,19 +9,19 @@ from pathlib import Path
 
 
 def write_atomically(file: Path, content: bytes) -> None:
-    """Write a file so that it is the old one or the new one, never half of it.
+    """Write a file so that a reader sees the old content or the new, never a part.
 
-    Folders are made as needed. A file that was there keeps its permissions. An OSError names the file.
+    Missing folders are created. An existing file keeps its permissions. An OSError names the file.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as stream:
             with contextlib.suppress(FileNotFoundError):
-                shutil.copymode(file, temporary)  # before there is something to read
+                shutil.copymode(file, temporary)  # before there is content to read
             stream.write(content)
         os.replace(temporary, file)
-    except OSError as error:  # of a file that nobody has heard of, or of none at all
+    except OSError as error:  # it names the temporary file, or no file
         if error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, str(file)) from None
@@ -31,13 +31,13 @@ def write_atomically(file: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Let one process at a time do something in a folder; others wait until it is done, or dead."""
+    """Lock a folder for one process at a time; others wait until the lock is released or its owner exits."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("ab") as file:
-        # Not every platform has such locks, nor every file system. Where there are none, two may do the same
-        # work, which is a pity and no more, since files are written whole.
+        # Some platforms and file systems have no such locks. Two processes may then do the same work, which
+        # wastes time but harms nothing, since writes are atomic.
         with contextlib.suppress(ImportError, OSError):
             import fcntl
 
-            fcntl.flock(file, fcntl.LOCK_EX)  # until the file is closed, which the end of a process does, too
+            fcntl.flock(file, fcntl.LOCK_EX)  # released when the file is closed or the process exits
         yield

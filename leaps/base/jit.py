@@ -1,18 +1,18 @@
-"""Compile functions with numba: one set of options, and one cache that can be trusted, for the whole project.
+"""Compile functions with numba: one set of options and one reliable cache for the whole project.
 
 The package's kernels are cached on disk (the first use after an install compiles, later ones load). All
 release the interpreter lock, so that plain threads can share a batch (see `leaps.base.parallel`). To the type
 checker a compiled function keeps its signature.
 
-numba forgets a cached kernel when its own file changes, but not when a function that it calls changes in
-another file: after an edit of Karel's physics the executor would go on with the old. Here a kernel's stamp
-covers all whose kernels it can call, which, since imports point one way, is known: its layer and the layers
-below. This is the only place that compiles, so that no kernel goes without.
+numba recompiles a cached kernel when its own file changes, but not when a function that it calls changes in
+another file: after an edit of Karel's physics, the executor would still run the old physics. So each kernel's
+stamp here covers the sources of all kernels that it can call. Imports point one way, so these are its layer
+and the layers below. This is the only module that compiles, so every kernel has such a stamp.
 
-Functions of users, such as those of a user's task, are compiled in each process. What they use is frozen
-into them when they are compiled: constants from a second file, or from the command line. No stamp could
-cover all that. They index with bounds checks: an index out of range raises an error instead of reading or
-writing memory that belongs to something else.
+Functions of users, such as those of a user's task, are compiled in each process. Compilation freezes their
+constants, which may come from a second file or from the command line. No stamp could cover all of those.
+Their indexing is bounds-checked: an index out of range raises an error instead of reading or writing memory
+that belongs to something else.
 """
 
 import hashlib
@@ -34,11 +34,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 PACKAGE = Path(__file__).parents[1]
 LAYERS = ("base", "dsl", "compiled", "karel", "karel/tasks", "embedding")
-"""folders whose kernels others call; each may import those before it, and whatever is in none of them, all"""
+"""folders whose kernels are called from other folders; each may import the ones before it, and all other code
+may import all of them"""
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": True}
-"""what all kernels are compiled with. _nrt, whether references to arrays are counted, is given explicitly:
-without it, a function takes the value from its first caller and keeps it in the cache, and a function that
-does not count corrupts the memory of callers that do"""
+"""numba options of all kernels. _nrt (whether references to arrays are counted) is explicit. Otherwise a
+function would take it from its first caller and keep it in the cache. A function that does not count then
+corrupts the memory of callers that do"""
 
 
 def is_ours(function: Callable[..., Any]) -> bool:
@@ -47,7 +48,7 @@ def is_ours(function: Callable[..., Any]) -> bool:
 
 
 def _layer_of(file: Path) -> int:
-    """Number the layer that a file of the package lies in; all that lie in none come last."""
+    """Return the index of the layer that a file of the package is in; a file in no layer is in the last."""
     inside = file.relative_to(PACKAGE)
     holding = [n for n, layer in enumerate(LAYERS) if inside.is_relative_to(layer)]
     return max(holding, default=len(LAYERS) - 1)
@@ -55,7 +56,7 @@ def _layer_of(file: Path) -> int:
 
 @cache
 def _stamp_of(layers: int) -> tuple[str, int]:
-    """Sum up the sources of the first `layers` layers, in the form of numba's own stamps."""
+    """Hash the sources of the first `layers` layers, in the form of numba's own stamps."""
     digest = hashlib.sha256()
     files = sorted({file for layer in LAYERS[:layers] for file in (PACKAGE / layer).rglob("*.py")})
     files = [file for file in files if _layer_of(file) < layers]
@@ -65,7 +66,7 @@ def _stamp_of(layers: int) -> tuple[str, int]:
 
 
 def _with_stamp(compiled: Any, file: Path) -> Any:
-    """Make a compiled function's place in the cache depend on its file's layer and the layers below."""
+    """Make a compiled function's cache entry depend on its file's layer and the layers below."""
     layers = 1 + _layer_of(file)
     index = compiled._cache._cache_file
     index._source_stamp = (index._source_stamp, _stamp_of(layers))
@@ -73,10 +74,10 @@ def _with_stamp(compiled: Any, file: Path) -> Any:
 
 
 def jit(function: F, **options: Any) -> F:
-    """Compile `function` on first call; with more of numba's options, if given."""
+    """Compile `function` on first call, with additional numba options if given."""
     if not is_ours(function):
         return cast(F, numba.njit(**OPTIONS, boundscheck=True, **options)(function))
-    # numba's cache does not recognise a closure, whatever it closes over.
+    # numba's cache does not tell closures of the same function apart.
     if function.__closure__ is not None:
         return cast(F, numba.njit(**OPTIONS, **options)(function))
     file = Path(function.__code__.co_filename)
@@ -97,12 +98,12 @@ def specialized(
     inline: bool = False,
     counted: bool = True,
 ) -> F:
-    """Compile a copy of `function` in which global names stand for something else, on first call.
+    """Compile a copy of `function` with some of its global names replaced, on first call.
 
-    numba takes functions as arguments only at a cost for every call. Globals are compiled in. home: the file
-    that the copy belongs to, with a cache of its own if that file comes with the package. label: tells the
-    copy from others of that file, in the cache too. counted: whether references to arrays are counted,
-    without which no array can be made, and loops with many are faster.
+    A function passed to numba as an argument costs time in every call; a global is compiled in. home: the
+    file that the copy belongs to, which has its own cache if it comes with the package. label: distinguishes
+    the copy from others of that file, also in the cache. counted: whether references to arrays are counted.
+    Without counting, the function can't create arrays, but loops over many arrays are faster.
     """
     file = Path(home)
     copy = FunctionType(
@@ -122,7 +123,7 @@ def python_of(function: F) -> F:
 
 
 def compiled_for(function: F, *arguments: Any) -> F:
-    """Compile a function for arguments of these types at once; ValueError with its place if it can't be."""
+    """Compile a function for these argument types now; a ValueError names its file and line if that fails."""
     compiled: Any = jit(function)
     try:
         compiled.compile(arguments)
@@ -140,15 +141,15 @@ def _not_compiled(function: Callable[..., Any], error: Exception) -> ValueError:
 
 @cache
 def _native(function: Callable[..., Any], signature: Any) -> CFunc:
-    """Compile `function`; what is kept here is never unloaded."""
-    # Inlined into its own door: a world is 32 words, which would be copied from one to the other each time.
+    """Compile `function` to a native function, which is never unloaded."""
+    # Inlined into its own entry point: otherwise each call would copy the 32 words of a world once more.
     native = CFunc(
         function,
         normalize_signature(signature),
         locals={},
         options={"error_model": "numpy", "forceinline": True},
     )
-    # What closes over something may have closed over what comes from elsewhere.
+    # A closure may hold values from other files, which the stamp does not cover.
     if is_ours(function) and function.__closure__ is None:
         native.enable_caching()
         _with_stamp(native, Path(function.__code__.co_filename))
@@ -160,17 +161,17 @@ def _native(function: Callable[..., Any], signature: Any) -> CFunc:
 
 
 def address_of(function: Callable[..., Any], signature: Any) -> int:
-    """Compile `function` to a native function of the given type: where it stands, for `function_at`."""
+    """Compile `function` to a native function of this type, and return its address, for `function_at`."""
     address = _native(function, signature).address
     assert address is not None
     return int(address)
 
 
 def function_at(signature: Any) -> Callable[[int], Callable[..., Any]]:
-    """Make what turns an address into a function of the given type, in compiled code.
+    """Return a function for compiled code that turns an address into a function of the given type.
 
-    (numba also takes native functions as arguments, but looks at each for 10 microseconds in every call of
-    the kernel, which is longer than many a batch takes.)
+    (numba also takes native functions as arguments, but inspects each for 10 microseconds in every call of
+    the kernel, which is longer than many batches take.)
     """
     function_type = types.FunctionType(signature)
 

@@ -4,7 +4,7 @@ import ctypes
 import sys
 
 TRIM_THRESHOLD, MMAP_MAX = -1, -4
-"""names of the C library's settings"""
+"""keys of `mallopt` in the C library"""
 
 
 def keep_what_is_freed() -> None:

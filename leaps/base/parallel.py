@@ -1,8 +1,8 @@
-"""Share a batch among the cores.
+"""Split a batch among the cores.
 
-Kernels release the interpreter lock, so ordinary threads run them at the same time. numba's own
-`prange` would do too, but its portable threading layer aborts the process when two Python threads
-use it at once (a web server would), and OpenMP's does when a process forks.
+Kernels release the interpreter lock, so ordinary threads run them at the same time. numba's `prange` is no
+alternative. Its portable threading layer aborts the process when two Python threads use it at once, as in a
+web server, and OpenMP's aborts when a process forks.
 """
 
 import os
@@ -14,7 +14,7 @@ from itertools import pairwise
 from threading import local
 
 SLICES = 6
-"""that a batch is cut into for each thread"""
+"""slices of a batch per thread"""
 
 _threads: int | None = None
 _of_this_thread = local()
@@ -36,7 +36,7 @@ def set_threads(count: int | None) -> None:
 
 
 def threads() -> int:
-    """How many threads a batch is shared among."""
+    """Return the number of threads that a batch is split among."""
     if getattr(_of_this_thread, "alone", False):
         return 1
     return _threads or available_cores()
@@ -44,7 +44,7 @@ def threads() -> int:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Share nothing that this thread does: for threads that are many already."""
+    """Run this thread's batches in this thread only: for code that already has one thread per core."""
     before = getattr(_of_this_thread, "alone", False)
     _of_this_thread.alone = True
     try:
@@ -59,17 +59,17 @@ def _pool(process: int, size: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(size, thread_name_prefix=f"leaps-{process}")
 
 
-def share(kernel: Callable[[int, int], object], count: int, *, grain: int) -> None:
-    """Call `kernel(start, stop)` on slices that cover range(count) once, on all threads.
+def run_sliced(kernel: Callable[[int, int], object], count: int, *, grain: int) -> None:
+    """Call `kernel(start, stop)` on all threads, on slices that cover range(count) once.
 
-    `grain`: fewer items than this aren't worth handing over (tens of microseconds).
+    `grain`: smallest number of items worth handing to a thread, which costs tens of microseconds.
     """
     most = count // max(grain, 1)
     workers = min(threads(), most)
     if workers <= 1:
         kernel(0, count)
         return
-    # Programs differ a thousandfold in cost: several slices each, so that no thread waits long for another.
+    # Costs of programs differ by a factor of 1,000. With several slices each, no thread idles for long.
     slices = min(workers * SLICES, most)
     edges = [count * i // slices for i in range(slices + 1)]
     waiting = list(pairwise(edges))
@@ -87,9 +87,9 @@ def share(kernel: Callable[[int, int], object], count: int, *, grain: int) -> No
         pool = _pool(os.getpid(), workers - 1)
         helpers.extend(
             pool.submit(work) for _ in range(workers - 1)
-        )  # one by one, as an interruption may come
+        )  # one by one, since an interruption may come in between
         work()
     finally:
-        waiting.clear()  # after an error nobody needs to begin another slice
+        waiting.clear()  # after an error, no thread starts another slice
         for helper in helpers:
             helper.result()

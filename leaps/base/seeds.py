@@ -1,8 +1,7 @@
-"""Ranges of seeds that never meet, so that worlds that judge something are none that it was made with.
+"""Disjoint ranges of seeds, so that a program is never judged on worlds that it was found with.
 
-A user's seed is below SPAN. Each of these ranges begins at a multiple of SPAN, and what draws from it adds
-the user's seed: searches and trainings with different seeds draw different worlds, and no range runs into the
-next.
+A user's seed is below SPAN. Each range begins at a multiple of SPAN, to which the user's seed is added. So
+searches and trainings with different seeds draw different worlds, and no range overlaps the next.
 """
 
 SPAN = 2**40
@@ -12,10 +11,10 @@ SEARCH_SEEDS = SPAN
 CHECK_SEEDS = 2 * SPAN
 """fresh worlds that a search checks good programs on"""
 UNSEEN_SEEDS = 3 * SPAN
-"""held-out worlds, which reported returns are means over"""
+"""held-out worlds; reported returns are means over them"""
 VIPER_SEEDS = 4 * SPAN
-"""worlds that the trees of VIPER act in while they learn"""
+"""worlds in which VIPER trains its decision trees"""
 VIPER_VALIDATION_SEEDS = 5 * SPAN
-"""worlds that the best of these trees is chosen on"""
+"""worlds on which the best of these trees is chosen"""
 DATA_SEEDS = 6 * SPAN
 """initial states of a task in which the programs of a data set are run"""

@@ -11,8 +11,7 @@ Settings = TypeVar("Settings")
 def changed(settings: Settings, changes: Mapping[str, str]) -> Settings:
     """Return a configuration (a frozen dataclass) with some settings changed.
 
-    A setting of a configuration within it is written with a dot: model.embedding=256. "none" leaves an
-    optional setting out.
+    A dot leads to a nested configuration: model.embedding=256. "none" sets an optional setting to None.
     """
     hints = get_type_hints(type(settings))
     known = [field.name for field in fields(settings) if not is_dataclass(hints[field.name])]  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ SPLITS = ("train", "validation", "test")
 
 
 def bounds(count: int) -> tuple[int, int]:
-    """Where the training and the validation programs of `count` end."""
+    """Return the ends of the training and the validation split of `count` programs."""
     return count * 70 // 100, count * 85 // 100
 
 
@@ -16,5 +16,5 @@ def split(name: str, count: int) -> NDArray[np.int64]:
     if name not in SPLITS:
         raise ValueError(f"expected one of {', '.join(SPLITS)}, found {name!r}")
     edges = (0, *bounds(count), count)
-    place = SPLITS.index(name)
-    return np.arange(edges[place], edges[place + 1])
+    number = SPLITS.index(name)
+    return np.arange(edges[number], edges[number + 1])

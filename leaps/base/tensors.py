@@ -1,6 +1,6 @@
-"""Files of tensors that are the same bytes every time: all that is said about them is in one entry.
+"""Reproducible files of tensors: the same content gives the same bytes.
 
-(safetensors writes the entries of its metadata in any order.)
+All metadata is in one entry, since safetensors writes several entries in random order.
 """
 
 import json
@@ -13,12 +13,12 @@ KEY = "leaps"
 
 
 def metadata(about: dict[str, Any]) -> dict[str, str]:
-    """What safetensors is to write about the tensors."""
+    """Return the metadata of a file in the form that safetensors takes."""
     return {KEY: json.dumps(about)}
 
 
 def read_about(file: Path) -> dict[str, Any]:
-    """What a file says about its tensors, or a ValueError if it is none of ours."""
+    """Read the metadata of a file; ValueError if it is damaged or not a file of LEAPS."""
     try:
         with safe_open(file, "np") as opened:
             about = json.loads((opened.metadata() or {})[KEY])
@@ -27,17 +27,18 @@ def read_about(file: Path) -> dict[str, Any]:
     except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{file} is damaged, or not a file of LEAPS ({error})") from None
     if not isinstance(about, dict):
-        raise ValueError(f"{file} is damaged: it says {about!r} about itself")
+        raise ValueError(f"{file} is damaged: expected an object as metadata, found {about!r}")
     return about
 
 
 def check_vocabulary(file: Path, about: dict[str, Any], tokens: tuple[str, ...]) -> None:
-    """Refuse a file that was made with other tokens."""
+    """Raise a ValueError if a file was made with other tokens."""
     found = about.get("vocabulary")
-    theirs = list(found) if isinstance(found, list | tuple) else []
-    if theirs != list(tokens):
-        strange = [token for token in theirs if token not in tokens] + [t for t in tokens if t not in theirs]
+    stored = list(found) if isinstance(found, list | tuple) else []
+    if stored != list(tokens):
+        differ = [token for token in stored if token not in tokens]
+        differ += [token for token in tokens if token not in stored]
         raise ValueError(
-            f"{file} was made with another vocabulary: {len(theirs)} tokens instead of {len(tokens)}"
-            + (f"; they differ in {', '.join(map(str, strange[:5]))}" if strange else ", in another order")
+            f"{file} was made with another vocabulary: {len(stored)} tokens instead of {len(tokens)}"
+            + (f"; they differ in {', '.join(map(str, differ[:5]))}" if differ else ", in another order")
         )

@@ -1,4 +1,4 @@
-"""Tasks and search methods that users write in a Python file of their own: `path/to/file.py:NAME`."""
+"""Import user-defined tasks and search methods from Python files: `path/to/file.py:NAME`."""
 
 import ast
 import linecache
@@ -18,9 +18,9 @@ INSTALLED = (
     *(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")),
     str(Path(__file__).parents[1]),
 )
-"""folders of code that no user has written"""
+"""folders of the standard library and of installed packages"""
 _IMPORTING = RLock()
-"""of two threads that want the same file one imports it, and both get the same objects"""
+"""makes one of several threads import a file, so that all of them get the same objects"""
 
 
 def split_name(name: str) -> tuple[str, str] | None:
@@ -32,9 +32,9 @@ def split_name(name: str) -> tuple[str, str] | None:
 
 
 def digest_of(name: str) -> str:
-    """A short hash of the file in `path/to/file.py:NAME` and of the files beside it that it imports.
+    """Hash the file in `path/to/file.py:NAME` and the files beside it that it imports.
 
-    It is another one once any of them is edited.
+    The hash changes when any of them is edited.
     """
     file = Path(name.rpartition(":")[0])
     digest = sha256(file.read_bytes())
@@ -44,7 +44,7 @@ def digest_of(name: str) -> str:
 
 
 def neighbours_of(file: Path) -> list[Path]:
-    """List the files in the folder of a file, and below it, that it imports, directly or by way of others."""
+    """List the files in a file's folder, and below it, that it imports directly or indirectly."""
     root = file.resolve().parent
     found: set[Path] = set()
     waiting = [file.resolve()]
@@ -55,11 +55,9 @@ def neighbours_of(file: Path) -> list[Path]:
         except (SyntaxError, ValueError):  # importing it raises the error
             continue
         for folder, name in _imports_of(tree, here.parent, root):
-            place = folder.joinpath(*name.split("."))
-            packages = [
-                parent / "__init__.py" for parent in (place, *place.parents) if root in parent.parents
-            ]
-            for other in (place.parent / f"{place.name}{ENDING}", *packages):
+            path = folder.joinpath(*name.split("."))
+            packages = [parent / "__init__.py" for parent in (path, *path.parents) if root in parent.parents]
+            for other in (path.parent / f"{path.name}{ENDING}", *packages):
                 known = other in found or other == file.resolve()
                 if not known and other.is_relative_to(root) and other.is_file():
                     found.add(other)
@@ -68,7 +66,7 @@ def neighbours_of(file: Path) -> list[Path]:
 
 
 def _imports_of(tree: ast.AST, folder: Path, root: Path) -> Iterator[tuple[Path, str]]:
-    """The modules that a file may import: each with the folder that its name starts from."""
+    """Yield the modules that a file may import, each with the folder that its name is relative to."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((root, alias.name) for alias in node.names)
@@ -80,8 +78,9 @@ def _imports_of(tree: ast.AST, folder: Path, root: Path) -> Iterator[tuple[Path,
 
 
 def load(file: str, variable: str, kinds: tuple[type, ...], what: str) -> Any:
-    """Import a file, and return its object of that name, of one of these kinds; `what` is the word for it in
-    messages.
+    """Import a file, and return its object of this name, which must be of one of these kinds.
+
+    what: the word for the object in messages, such as "task".
     """
     if not Path(file).is_file():
         raise ValueError(f"there is no file {file!r} to take the {what} {variable!r} from")
@@ -101,18 +100,20 @@ def load(file: str, variable: str, kinds: tuple[type, ...], what: str) -> Any:
 
 
 def import_file(file: str) -> ModuleType:
-    """Import a file by its path; again if it has been edited."""
+    """Import a file by its path, and again after an edit."""
     with _IMPORTING:
         return _module_of(str(Path(file).resolve()), Path(file).read_bytes())
 
 
 _sources: dict[str, bytes] = {}
-"""what each file that was imported by its path was, whole: those under way are not here yet"""
+"""content of each file that was imported by its path, once the import is complete"""
 
 
 def where_defined(value: Any) -> tuple[str, bytes, str] | None:
-    """Find an object in the files that were imported by their paths: the file, its content, and the object's
-    name there; None if it is in none of them. `import_content` imports it again in another process.
+    """Find an object in the files that were imported by their paths.
+
+    Returns the file, its content and the object's name there, or None if it is in none of them.
+    `import_content` imports it again in another process.
     """
     for file, source in list(_sources.items()):
         for name, known in list(vars(sys.modules[file]).items()) if file in sys.modules else ():
@@ -122,7 +123,7 @@ def where_defined(value: Any) -> tuple[str, bytes, str] | None:
 
 
 def import_content(file: str, source: bytes) -> ModuleType:
-    """Import a file as it was when its content was this, whatever has become of it."""
+    """Import a file with this content, even if the file has changed since or is gone."""
     with _IMPORTING:
         return _module_of(file, source)
 
@@ -140,45 +141,45 @@ def _module_of(file: str, source: bytes) -> ModuleType:
     module = ModuleType(file)
     module.__file__ = file
     folder = str(Path(file).parent)
-    sys.path.insert(0, folder)  # so that it can import its neighbours, as a script can
+    sys.path.insert(0, folder)  # so that it can import files beside it, as a script can
     _sources.pop(file, None)
     sys.modules[file] = module
-    linecache.checkcache()  # numba quotes from there what it can't compile, by paths of its own
+    linecache.checkcache()  # numba's errors quote source lines from this cache
     try:
-        # Not by way of importlib, which would take an edit of the same second and length for none.
+        # Not with importlib, which misses an edit in the same second that keeps the file's length.
         exec(compile(source, file, "exec"), vars(module))
     except (Exception, SystemExit) as error:
         del sys.modules[file]
         raise ValueError(pointed_at(error, file)) from error
     finally:
         sys.path.remove(folder)
-    if folder not in sys.path:  # last, for neighbours that are imported when they are first needed
+    if folder not in sys.path:  # last, for files beside it that are imported when first needed
         sys.path.append(folder)
     _sources[file] = source
     return module
 
 
 def what_is_wrong(error: BaseException, name: str) -> str | None:
-    """The message for an error that a user's task raised when it was played; None if the task ships."""
+    """Return the message for an error that a user-defined task raised; None if the task is built in."""
     found = split_name(name)
     if found is None:
         return None
     file = str(Path(found[0]).resolve())
     if isinstance(error, ValueError) and not lines_of(error, file):
-        return str(error)  # the package has found it, and says where
+        return str(error)  # raised by the package, whose message has the location
     return pointed_at(error, file)
 
 
 def pointed_at(error: BaseException, file: str) -> str:
-    """An error with the line of the file that led to it."""
+    """Format an error with the line of the file that led to it."""
     lines = lines_of(error, file)
-    place = f"{file}, line {lines[-1]}" if lines else file
+    location = f"{file}, line {lines[-1]}" if lines else file
     words = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{place}: {type(error).__name__}: {words}"
+    return f"{location}: {type(error).__name__}: {words}"
 
 
 def lines_of(error: BaseException, file: str) -> list[int | None]:
-    """The lines of the file that led to an error, the last one last; none if it was raised elsewhere."""
+    """List the lines of the file that led to an error, innermost last; empty if it came from other files."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     if isinstance(error, SyntaxError) and error.filename == file:
         lines.append(error.lineno)
@@ -186,7 +187,7 @@ def lines_of(error: BaseException, file: str) -> list[int | None]:
 
 
 def raised_at(error: BaseException) -> str:
-    """Where in a user's own file an error was raised: " (file, line n)"; empty if it was in none."""
+    """Locate an error in the user's files: " (file, line n)", or "" if it was raised in none of them."""
     frames = traceback.extract_tb(error.__traceback__)[1:]  # the first is the package's
-    own = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
-    return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
+    users = [frame for frame in frames if not frame.filename.startswith(INSTALLED)]
+    return f" ({users[-1].filename}, line {users[-1].lineno})" if users else ""

@@ -23,7 +23,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 from leaps import __version__
 from leaps.base.files import write_atomically
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.base.tensors import metadata, read_about
 from leaps.baselines.settings import check_finite
 from leaps.embedding.compiled_layers import (
@@ -355,7 +355,7 @@ class SkillDecoder:
             raise ValueError(f"expected latents [n, {self.config.latent}], found {list(latents.shape)}")
         sequences = np.full((len(latents), self.config.max_length), END, np.uint8)
         inputs = padded(latents.astype(np.float32), len(latents), self._units)
-        share(
+        run_sliced(
             lambda first, last: _decode_range(self._weights, inputs, sequences, shortest, first, last),
             len(latents),
             grain=_GRAIN,

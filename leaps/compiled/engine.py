@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import specialized
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.compiled import kernels, rules
 from leaps.compiled.kernels import Hooks
 from leaps.domain import NO_ACTION, Rollouts
@@ -94,7 +94,7 @@ class Engine:
         # One thread runs all worlds of a program if its cumulative return or its used entries are needed.
         whole = max(shape[1], 1) if want_used or needed is not None else 1
         layout, deepest = self._layout_of(worlds), int(np.diff(compiled.start).max(initial=1))
-        share(
+        run_sliced(
             lambda first, last: run_range(
                 compiled,
                 calls,
@@ -169,7 +169,7 @@ class Engine:
         rewards = np.empty(count)
         terminated, truncated = np.empty(count, np.bool_), np.empty(count, np.bool_)
         advance_range, layout = self._advance_range, self._layout_of(worlds)
-        share(
+        run_sliced(
             lambda first, last: advance_range(
                 worlds,
                 layout,

@@ -1,1 +1,1 @@
-"""What can be said: the language of programs, made from a domain's actions and perceptions."""
+"""The language of programs: grammar, text form, interpreter, compiler and edits."""

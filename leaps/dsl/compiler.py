@@ -1,30 +1,31 @@
-"""Token arrays to tables: a program as "in this place, perceiving this → do that, go there".
+"""Compile token arrays to tables: (row, perceived code) → (next action, next row).
 
 Perceptions change only when the program acts, so everything between two actions can be decided when the
-program is compiled: a place is a point in the program, and its row of the table says, for each of the
-codes that can be perceived, which action comes next and which place follows it. One lookup a step.
+program is compiled. A row of the table belongs to a point in the program. For each code that can be
+perceived there, it has the next action and the row that follows. A step takes one lookup.
 
-What is perceived is a number with a bit for each sense of the language (see `Language.senses`). Where a
-language has FEW_SENSES, a code is that number, for all programs. With more, each program has codes of its
-own: of the senses that it asks about, which are few, since a condition takes four tokens at least.
+A perceived code is a number with a bit for each sense (see `Language.senses`). Languages of at most
+FEW_SENSES senses use the same codes for all programs. In larger languages, each program has its own codes,
+of the senses that it uses. These are few, since a condition takes at least four tokens.
 
-The table is built backwards, from the last token to the first, so that what follows a statement is known
-when the statement is reached. Two things need care:
+The table is built backwards, from the last token to the first. So the row that follows a statement is known
+when the statement is reached. Two cases need care:
 
-- A loop's end goes back to its beginning, which is not known yet. Its row is filled with HOLEs first, and
-  the rows of its body are patched when the loop's beginning is reached. A HOLE found at the beginning
-  itself means that the body can be passed without acting: a WHILE is then stuck for good, and ends the
-  run at once; a REPEAT is over.
-- REPEAT counts. Two pseudo-actions, SET and LOOP, keep its counter; each leads, after at most as many
-  more as loops are nested, to an action. So the time between two actions is bounded, and nothing hangs.
+- A loop's end leads back to its beginning, which is not known yet. Its row is filled with HOLEs first, and
+  the rows of its body are patched when the loop's beginning is reached. A HOLE at the beginning itself means
+  that the body can be passed without acting. A WHILE is then stuck forever, which ends the run at once; a
+  REPEAT is over.
+- REPEAT counts. Two pseudo-actions, SET and LOOP, keep its counter. Each leads to an action, after at most as
+  many more pseudo-actions as there are nested loops. So the time between two actions is bounded, and no run
+  hangs.
 
-With a limit of calls (see `leaps.karel.interpreter.Calls`), the table also has the number of calls that each
-lookup stands for. Then three things differ:
+With a limit of calls (see `leaps.dsl.interpreter.Calls`), the table also has the number of calls of each
+lookup. This makes three differences:
 
-- Entering a WHILE costs calls, the later rounds don't. So there are two rows, one for each.
+- Entering a WHILE costs calls, but its later rounds don't. So it has a row for each of the two cases.
 - A REPEAT of no rounds costs calls, too, and has a row.
-- Where the remaining rounds of a REPEAT do nothing, they are still counted through, because their calls
-  count. There are at most 19 for each open loop, so the time between two actions is still bounded.
+- Remaining rounds of a REPEAT that do nothing are still executed, because their calls count. There are at
+  most 19 for each open loop, so the time between two actions is still bounded.
 """
 
 from typing import Any, NamedTuple
@@ -33,22 +34,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.dsl.language import FEW_SENSES, Kind, Language
 from leaps.dsl.mask import CLOSES, NEXT, OPENS, Block, State
 from leaps.dsl.syntax import MAX_NESTING
 
-# A table entry is `operation + (place << SHIFT)`; an operation below HALT is an action.
+# A table entry is `operation + (row << SHIFT)`; an operation below HALT is an action.
 SHIFT = 8
 HALT, STUCK, SET, LOOP, HOLE = 251, 252, 253, 254, 255
 OPERATION = 255
 
 NO_SENSE = 255
 TOO_MUCH = -2
-"""entry of a program that asks about more than MOST_ASKED senses"""
+"""entry of a program that uses more than MOST_ASKED senses"""
 MOST_ASKED = 12
-"""senses that a program may ask about where a language has many: its codes are two to that power. A program
-of this many takes 10 ms until it has acted everywhere in an environment; one of 16 takes 0.3 s and 30 MB"""
+"""maximum number of senses that a program may use in a large language; n senses make 2^n codes. With 12, it
+takes 10 ms until every row has been used in an environment; 16 would take 0.3 s and 30 MB"""
 
 
 class Compiled(NamedTuple):
@@ -59,44 +60,44 @@ class Compiled(NamedTuple):
     """
 
     table: NDArray[np.int32]
-    """[entries] operation and following place (for SET and LOOP: which loop)"""
+    """[entries] operation and next row (for SET and LOOP: number of the loop)"""
     loops: NDArray[np.int32]
-    """[rows, 3] of each REPEAT: how often, the place of its body, the place after it"""
+    """[rows, 3] of each REPEAT: number of rounds, row of its body, row after it"""
     start: NDArray[np.int64]
     """[programs + 1]"""
     first: NDArray[np.int64]
     """[programs + 1]"""
     entry: NDArray[np.int32]
-    """[programs] the place where a program begins; -1 if it is not a program, TOO_MUCH if it is one that asks
-    about too many senses"""
+    """[programs] the row where a program begins; -1 if it is not a program, TOO_MUCH if it uses too many
+    senses"""
     senses: NDArray[np.uint8]
     """[programs, n] the sense that each bit of a program's codes stands for; NO_SENSE past its last"""
 
     branches: NDArray[np.uint64]
-    """[entries] which conditions are looked at on the way to the entry, if wanted: bit 2k if the k-th
-    of the program (in the order of the text) holds, bit 2k + 1 if it doesn't. Those past the 32nd are left
-    out. Where a REPEAT may be over, its body's conditions count as looked at"""
+    """[entries] conditions tested on the way to the entry, if wanted: bit 2k if the k-th condition of the
+    program (in the order of the text) holds, bit 2k + 1 if it doesn't. Conditions past the 32nd are left out.
+    Where a REPEAT may be over, its body's conditions count as tested"""
     calls: NDArray[np.int32] | None
-    """[entries] calls that looking up the entry stands for; None without a limit. (None, not an empty
-    array: numba then compiles the kernels a second time, and those without a limit lose no speed.)"""
+    """[entries] calls of each lookup; None without a limit. (With None instead of an empty array, numba
+    compiles the kernels a second time, and those without a limit lose no speed.)"""
     limit: int
-    """of calls in a run, the program's own included; 0 if there is none"""
+    """maximum number of calls in a run, including the program itself; 0 if there is none"""
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
+    def count(self) -> int:  # type: ignore[override]  # hides tuple.count, which is of no use here
         return len(self.entry)
 
     def entries(self, program: int | np.integer) -> slice:
-        """Those of a program, in `table`, `branches` and `calls`."""
+        """Return the range of a program's entries in `table`, `branches` and `calls`."""
         return slice(int(self.first[program]), int(self.first[program + 1]))
 
     def rows(self, program: int | np.integer, values: NDArray[Any] | None = None) -> NDArray[Any]:
-        """[rows, codes] the table of one program; or what else there is per entry."""
+        """[rows, codes] the table of one program, or its part of other values per entry."""
         codes = 1 << int((self.senses[program] != NO_SENSE).sum())
         return (self.table if values is None else values)[self.entries(program)].reshape(-1, codes)
 
     def take(self, programs: NDArray[np.integer]) -> "Compiled":
-        """Some of the programs, in the order given; without their branches."""
+        """Select programs, in the order given, without their branches."""
         rows = [slice(self.start[program], self.start[program + 1]) for program in programs]
         entries = [self.entries(program) for program in programs]
         return Compiled(
@@ -117,12 +118,13 @@ class Compiled(NamedTuple):
 _STATE_DEF, _STATE_END, _NO_BLOCK = int(State.DEF), int(State.END), int(Block.NONE)
 _DEEPEST = MAX_NESTING + 2
 MOST_CALLS = 10**9
-"""that a limit may allow; one lookup counts as at most one call more, so that nested loops don't overflow"""
+"""largest limit of calls. The calls of one lookup are capped at one more, so that nested loops don't
+overflow"""
 
 
 @jit
 def accepted_length(tokens: NDArray[np.uint8], kinds: NDArray[np.uint8], stack: NDArray[np.int64]) -> int:
-    """Check a program against the grammar: its length without padding, or -1."""
+    """Return the length of a program without padding, or -1 if it does not follow the grammar."""
     state, depth = _STATE_DEF, 0
     stack[0] = _NO_BLOCK
     length = 0
@@ -158,7 +160,7 @@ def _patch(
     hole: int,
     target: int,
 ) -> None:
-    """Let the holes of rows first..last-1 show what row `target` shows."""
+    """Replace the holes in rows first..last-1 by the entries of row `target`."""
     for row in range(first, last):
         for code in range(table.shape[1]):
             if table[row, code] == hole:
@@ -183,10 +185,10 @@ def _compile_one(
     other: NDArray[np.int64],
     lengths: NDArray[np.int64],
 ) -> int:
-    """Fill the rows of one valid program (no padding), and return the place where it begins.
+    """Fill the rows of one valid program (no padding), and return the row where it begins.
 
-    `after`, `other` and `lengths` are stacks, an element per open block: the row of what follows the block's
-    statement; the loop's own row or the row of the ELSE block; and how many statements the block has so far.
+    `after`, `other` and `lengths` are stacks with an element per open block: the row after the block's
+    statement; the loop's own row or the row of the ELSE block; and the number of statements so far.
     """
     codes = table.shape[1]
     track = branches.size > 0
@@ -194,10 +196,10 @@ def _compile_one(
     if calls is not None:
         calls[:] = 0
     rows = loop_count = 0
-    condition = 0  # how many there are up to here
+    condition = 0  # number of conditions up to this position
     for token in tokens:
         condition += kinds[token] == Kind.WHILE or kinds[token] == Kind.IF or kinds[token] == Kind.IFELSE
-    here = 0  # the row of what comes next
+    here = 0  # row of the part that follows
     depth = -1
     lengths[0] = 0
     position = len(tokens) - 1
@@ -222,7 +224,7 @@ def _compile_one(
             other[depth] = rows
             if calls is not None:
                 lengths[depth + 1] = 0
-            table[rows, :] = HOLE + (rows << SHIFT)  # a loop's holes are named after its row
+            table[rows, :] = HOLE + (rows << SHIFT)  # a loop's holes carry its row
             here = rows
             rows += 1
         elif kind in (Kind.CLOSE_I, Kind.CLOSE_E):
@@ -232,7 +234,7 @@ def _compile_one(
             if calls is not None:
                 lengths[depth + 1] = 0
         elif kind == Kind.OPEN_E:
-            # `i) ELSE e(`: go on with the THEN block, which is followed by what follows the ELSE block.
+            # `i) ELSE e(`: continue with the THEN block, which is followed by the part after the ELSE block.
             if calls is not None:
                 calls[here] += 2 * (lengths[depth + 1] - 1)
                 lengths[depth + 1] = 0
@@ -290,7 +292,7 @@ def _compile_one(
             else:
                 begin, otherwise = rows, after[depth] if other[depth] < 0 else other[depth]
                 rows += 1
-            hole = HOLE + (begin << SHIFT)  # only a loop's body has any
+            hole = HOLE + (begin << SHIFT)  # only the body of a loop has holes
             if calls is not None:
                 calls[here] += 2 * (lengths[depth + 1] - 1)
             for code in range(codes):
@@ -331,10 +333,10 @@ def _measure(
     sense_of: NDArray[np.uint8],
     known: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
-    """Find out where each program's rows start, and its entries; and which senses are the bits of its codes.
+    """Return the first row and first entry of each program, and the senses that its codes' bits stand for.
 
-    It has as many rows as it has tokens (it never takes more). known: senses of the language. A program that
-    asks about too many has no entries.
+    A program gets a row per token, the most that it can need. known: number of senses of the language. A
+    program that uses too many senses has no entries.
     """
     count, length = tokens.shape
     start, first = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
@@ -441,7 +443,7 @@ def _compile_each(
     first: int,
     last: int,
 ) -> None:
-    """Compile programs first..last-1, each for codes of its own."""
+    """Compile programs first..last-1, each for its own codes."""
     bounds, blocks = np.zeros(2, np.int64), np.empty(_DEEPEST, np.int64)
     for program in range(first, last):
         bits = 0
@@ -449,7 +451,7 @@ def _compile_each(
             bits += 1
         entries = slice(first_entry[program], first_entry[program + 1])
         bounds[1] = start[program + 1] - start[program]
-        if entries.stop == entries.start:  # it asks about too much, or has no tokens
+        if entries.stop == entries.start:  # it uses too many senses, or has no tokens
             well_formed = accepted_length(tokens[program], kinds, blocks) >= 0
             entry[program] = TOO_MUCH if well_formed else -1
             continue
@@ -476,7 +478,7 @@ def _compile_each(
 
 
 def check_calls(limit: int) -> None:
-    """Refuse a limit of calls that can't be counted up to."""
+    """Raise a ValueError for a limit of calls that is out of range."""
     if not (isinstance(limit, int | np.integer) and 1 <= limit <= MOST_CALLS):
         raise ValueError(f"the limit of calls must be from 1 to {MOST_CALLS:,}, found {limit}")
 
@@ -486,9 +488,9 @@ def compile_tokens(
 ) -> Compiled:
     """Compile a batch of programs.
 
-    tokens: [programs, length] token ids, filled up with `<pad>`; a row that is not a program gets
-    entry -1, one that asks about too many perceptions TOO_MUCH. branches: keep track of the
-    conditions that are looked at. calls: limit of calls in a run; not together with branches.
+    tokens: [programs, length] token ids, padded with `<pad>`; a row that is not a program gets entry -1, one
+    that uses too many perceptions TOO_MUCH. branches: whether to record the conditions that are tested.
+    calls: limit of calls in a run; not together with branches.
     """
     if calls is not None:
         check_calls(calls)
@@ -511,14 +513,14 @@ def compile_tokens(
     out = table, loops, looked_at, counted, start
     if known <= FEW_SENSES:
         truth = language.truth
-        share(
+        run_sliced(
             lambda first, last: _compile_range(tokens, kinds, arguments, truth, *out, entry, first, last),
             len(tokens),
             grain=200,
         )
     else:
         inverted = language.inverted
-        share(
+        run_sliced(
             lambda first, last: _compile_each(
                 tokens, kinds, arguments, sense_of, inverted, *out, first_entry, senses, entry, first, last
             ),

@@ -1,9 +1,9 @@
-"""How far programs are apart, in statements, as the paper's study of human debugging counts.
+"""Edit distance of programs, counted in statements as in the paper's study of human debugging.
 
-Appendix "Interpretability: Human Debugging": adding, removing or changing an action, or an IF, WHILE, IFELSE,
-REPEAT or ELSE with its condition or count, is one edit: the Levenshtein distance of the two lists of
-statements. Where a block ends doesn't count there, so wrapping ten statements into a loop is one edit; but
-programs that differ are never 0 apart.
+Appendix "Interpretability: Human Debugging": one edit adds, removes or changes an action, or an IF, WHILE,
+IFELSE, REPEAT or ELSE with its condition or count. This is the Levenshtein distance of the two lists of
+statements. The ends of blocks are not in these lists, so wrapping ten statements into a loop is one edit.
+Programs that differ only there have distance 1.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from leaps.dsl.syntax import Program, tokens_of
 def _list_statements(
     tokens: NDArray[np.uint8], length: int, kinds: NDArray[np.uint8], items: NDArray[np.int64]
 ) -> int:
-    """List a program as the study counts: a number per statement, ELSE being one. Return how many."""
+    """Write a number for each statement (ELSE counts as one), and return how many there are."""
     count = 0
     for at in range(BEGIN, length - 1):
         kind = kinds[tokens[at]]
@@ -33,7 +33,7 @@ def _list_statements(
 
 @jit
 def levenshtein(a: NDArray[np.int64], b: NDArray[np.int64]) -> int:
-    """The fewest insertions, removals and changes that turn one list into the other."""
+    """Count the fewest insertions, removals and changes that turn one list into the other."""
     row = np.arange(len(b) + 1)
     for i in range(len(a)):
         diagonal, row[0] = row[0], i + 1
@@ -52,13 +52,13 @@ def _distances(
     pad: int,
     out: NDArray[np.int64],
 ) -> None:
-    theirs, ours = np.empty(len(origin), np.int64), np.empty(programs.shape[1], np.int64)
+    of_origin, of_program = np.empty(len(origin), np.int64), np.empty(programs.shape[1], np.int64)
     origin_length = length_of(origin, pad)
-    listed = theirs[: _list_statements(origin, origin_length, kinds, theirs)]
+    listed = of_origin[: _list_statements(origin, origin_length, kinds, of_origin)]
     for row in range(len(programs)):
         length = length_of(programs[row], pad)
-        count = _list_statements(programs[row], length, kinds, ours)
-        out[row] = levenshtein(listed, ours[:count])
+        count = _list_statements(programs[row], length, kinds, of_program)
+        out[row] = levenshtein(listed, of_program[:count])
         if out[row] == 0:
             same = length == origin_length and (programs[row, :length] == origin[:length]).all()
             out[row] = 0 if same else 1
@@ -67,14 +67,14 @@ def _distances(
 def edit_distances(
     origin: NDArray[np.uint8], programs: NDArray[np.uint8], language: Language
 ) -> NDArray[np.int64]:
-    """[n] how many statements of a program [length] were edited to get programs [n, length]."""
+    """[n] edit distances from a program [length] to programs [n, length]."""
     out = np.empty(len(programs), np.int64)
     _distances(origin, programs, language.kinds, language.pad, out)
     return out
 
 
 def edit_distance(a: Program, b: Program, language: Language) -> int:
-    """How many statements were edited.
+    """Return the edit distance of two programs.
 
     >>> from leaps.dsl.text import parse
     >>> from leaps.karel.world import LANGUAGE

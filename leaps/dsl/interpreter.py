@@ -1,7 +1,7 @@
-"""The definition of what a program means: walk the tree, look, act.
+"""The reference interpreter, which defines the meaning of programs: walk the tree, test conditions, act.
 
-Slow and readable. The compiled tables of `leaps.dsl.compiler` are its fast twin, and property tests hold the
-two equal. What is looked at and acted on is a domain's matter: its `Stage`.
+Slow and readable. The compiled tables of `leaps.dsl.compiler` do the same fast, and property tests check that
+both agree. A domain supplies the `Stage` on which conditions are tested and actions are taken.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,49 +13,49 @@ from leaps.dsl.syntax import Action, Block, Condition, If, IfElse, Program, Repe
 
 
 class Outcome(IntEnum):
-    """Why a run came to its end."""
+    """Why a run ended."""
 
     HALTED = 0
-    """the program came to its own end"""
+    """the program reached its end"""
     ENDED = 1
-    """the world ended it: it was decided there"""
+    """the task or the world ended the run"""
     CUT_OFF = 2
-    """the horizon, or the limit of calls, was reached"""
+    """the horizon or the limit of calls was reached"""
     STUCK = 3
-    """a loop can never act again, nor end"""
+    """a loop can neither act again nor end"""
 
 
 Conditional = While | If | IfElse
 
 
 class Stage(Protocol):
-    """An initial state, and what a program makes of it: it can be looked at and acted on."""
+    """A state that a program tests and acts on."""
 
     def holds(self, condition: Condition) -> bool:
-        """Look whether a condition holds now."""
+        """Test whether a condition holds now."""
 
     def act(self, action: int) -> Outcome | None:
-        """Do one action; say how the run ended, if that ended it."""
+        """Take one action; return the outcome of the run if the action ended it."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One action, and how the program came to it."""
+    """One action, with the statements and tests that led to it."""
 
     statement: Action
     path: tuple[Statement, ...]
-    """the statements around it, outermost first"""
+    """the enclosing statements, outermost first"""
     tests: tuple[tuple[Conditional, bool], ...]
-    """the statements that looked at a condition since the action before, and what it came to"""
+    """the statements that tested a condition since the previous action, with the results"""
     action: int
 
 
 class StuckError(Exception):
-    """A WHILE went round without acting: nothing can change any more."""
+    """A round of a WHILE took no action, so nothing can change any more."""
 
 
 class CallLimitError(Exception):
-    """The limit of calls was passed."""
+    """The limit of calls was exceeded."""
 
 
 class Calls:
@@ -63,11 +63,11 @@ class Calls:
 
     A program is 1 call, an action 1, any other statement 2. A block of k statements adds 2 (k - 1), before
     its first statement runs: the authors' parser nests a sequence in pairs from the left, and their
-    interpreter enters all pairs first. Each round of a loop costs what its body costs; a condition is free.
+    interpreter enters all pairs first. Each round of a loop costs as much as its body; a condition is free.
 
-    Actions and final worlds are exactly the authors'. One outcome has another name: their interpreter does
-    not check its count after a REPEAT of no rounds. If that ends the program one call past the limit, they
-    say that it halted; here it is cut off.
+    Actions and final worlds are exactly the authors'. One outcome differs: their interpreter does not check
+    its count after a REPEAT of no rounds. If that ends the program one call past the limit, their outcome is
+    "halted"; here it is "cut off".
     """
 
     def __init__(self, limit: int | None = None) -> None:
@@ -75,22 +75,22 @@ class Calls:
         self.spent = 1  # the program itself
 
     def spend(self, calls: int) -> None:
-        """Add calls, and raise a `CallLimitError` if they are too many."""
+        """Add calls; raise a `CallLimitError` if the limit is exceeded."""
         self.spent += calls
         if self.limit is not None and self.spent > self.limit:
             raise CallLimitError
 
 
 Look = Callable[[Conditional], bool]
-"""look whether the condition of a statement holds, now"""
+"""tests whether the condition of a statement holds now"""
 
 
 def actions_of(
     block: Block, look: Look, calls: Calls, path: tuple[Statement, ...] = ()
 ) -> Iterator[tuple[Action, tuple[Statement, ...]]]:
-    """The actions that a block comes to, in order, each with the statements around it.
+    """Yield the actions of a block in order, each with its enclosing statements.
 
-    Each is done before the next is asked for, as what is seen then decides how it goes on.
+    The caller takes each action before it asks for the next, which depends on the state after the action.
     """
     calls.spend(2 * (len(block) - 1))
     for statement in block:
@@ -118,13 +118,13 @@ def actions_of(
                     for action in actions_of(body, look, calls, inside):
                         acted = True
                         yield action
-                    if not acted:  # so it never will: going round again only spends calls
+                    if not acted:  # no later round will act either; they only spend calls
                         calls.spend(rounds_left * (calls.spent - before))
                         break
 
 
 class Course:
-    """One run of a program on a stage, which it changes: iterate over its steps, then ask for the outcome."""
+    """One run of a program, which changes the stage: iterate over its steps, then read `outcome`."""
 
     def __init__(
         self,
@@ -136,16 +136,16 @@ class Course:
         calls: int | None = None,
         repeats: bool = False,
     ) -> None:
-        """actions: the language's, in order. calls: the limit of calls (see `Calls`), if there is one.
-        repeats: a program that has come to its end starts over, unless it would end again without an action.
+        """actions: actions of the language, in order. calls: limit of calls (see `Calls`), if any. repeats:
+        whether a program starts over at its end, unless it would end again without an action.
         """
         self.program, self.horizon, self.calls = program, horizon, calls
         self.stage: Any = stage
-        """of whatever kind the domain has"""
+        """the domain's own class of `Stage`"""
         self.steps = 0
         self.outcome = Outcome.HALTED
         self.tests: list[tuple[Conditional, bool]] = []
-        """the conditions looked at since the last action; at the end, those that led there"""
+        """conditions tested since the last action; after the run, the tests after its last action"""
         self._actions, self._repeats = actions, repeats
 
     def __iter__(self) -> Iterator[Step]:
@@ -165,7 +165,7 @@ class Course:
         except CallLimitError:
             self.outcome = Outcome.CUT_OFF
         except StuckError:
-            # With a limit of calls, the loop goes round until that is passed.
+            # With a limit of calls, the loop runs until the limit is exceeded.
             self.outcome = Outcome.STUCK if self.calls is None else Outcome.CUT_OFF
 
     def _statements(self) -> Iterator[tuple[Action, tuple[Statement, ...]]]:

@@ -1,6 +1,7 @@
-"""A language: a fixed grammar of control flow over a domain's own actions and perceptions.
+"""Languages: a fixed grammar of control flow over the actions and perceptions of a domain.
 
-Figure "DSL" of the paper. Nothing here knows Karel: `leaps.karel.world.LANGUAGE` is one instance.
+See figure "DSL" of the paper. This module is independent of Karel: `leaps.karel.world.LANGUAGE` is one
+instance.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,15 +14,16 @@ from numpy.typing import NDArray
 
 PAD = "<pad>"
 MOST_SENSES = 64
-"""independent perceptions that a language may have: they are the bits of one number"""
+"""maximum number of independent perceptions of a language, which are the bits of one number"""
 FEW_SENSES = 4
-"""so few that programs are compiled for all codes of them; with more, for those that a program asks about"""
+"""up to this number of senses, programs are compiled for all codes; with more, only for the senses that a
+program uses"""
 
 
 class Kind(IntEnum):
-    """What a token is to the grammar. Actions, perceptions and repeat counts are one kind each.
+    """Grammatical category of a token. Actions, perceptions and repeat counts are one kind each.
 
-    Compiled code compares with the members, too: numba takes an IntEnum for its numbers.
+    Compiled code compares with the members, too: numba treats members of an IntEnum as numbers.
     """
 
     DEF = 0
@@ -88,7 +90,7 @@ class Language:
     max_repeat: int = 19
     """REPEAT takes R=0 to R=max_repeat"""
     opposites: tuple[tuple[str, str], ...] = ()
-    """perceptions that hold exactly where another doesn't, each with that other"""
+    """pairs of perceptions: the first holds exactly where the second doesn't"""
 
     def __post_init__(self) -> None:
         if not self.actions or not self.perceptions:
@@ -118,13 +120,13 @@ class Language:
 
     @cached_property
     def _table(self) -> tuple[tuple[str, Kind, int], ...]:
-        """Each token with its kind and its argument: which action or perception, how many repeats."""
+        """Tokens, each with its kind and its argument: number of the action or perception, or of repeats."""
 
         def fixed(kind: Kind) -> list[tuple[str, Kind, int]]:
             return [(FIXED_TOKENS[kind], kind, 0)]
 
         rows: list[tuple[str, Kind, int]] = []
-        for kind in Kind:  # the members stand in the order of the vocabulary
+        for kind in Kind:  # members are in the order of the vocabulary
             if kind == Kind.ACTION:
                 rows += [(name, kind, i) for i, name in enumerate(self.actions)]
             elif kind == Kind.PERCEPTION:
@@ -162,25 +164,25 @@ class Language:
 
     @cached_property
     def senses(self) -> tuple[str, ...]:
-        """The perceptions that are no opposites of others: sense k is bit k of the code that is perceived."""
+        """Perceptions that are not opposites of others: sense k is bit k of the perceived code."""
         derived = {name for name, _ in self.opposites}
         return tuple(name for name in self.perceptions if name not in derived)
 
     @cached_property
     def sense_of(self) -> NDArray[np.uint8]:
-        """[perceptions] the sense that each asks about."""
+        """[perceptions] the sense that each perception depends on."""
         other_of = dict(self.opposites)
         return np.array([self.senses.index(other_of.get(name, name)) for name in self.perceptions], np.uint8)
 
     @cached_property
     def inverted(self) -> NDArray[np.bool_]:
-        """[perceptions] whether each holds where its sense's bit is 0."""
+        """[perceptions] whether each holds when the bit of its sense is 0."""
         derived = {name for name, _ in self.opposites}
         return np.array([name in derived for name in self.perceptions])
 
     @cached_property
     def truth(self) -> NDArray[np.bool_]:
-        """[perceptions, codes] whether a perception holds when a code is perceived; of FEW_SENSES at most."""
+        """[perceptions, codes] whether a perception holds when a code is perceived; up to FEW_SENSES only."""
         if len(self.senses) > FEW_SENSES:
             raise ValueError(f"expected a language of at most {FEW_SENSES} senses, found {len(self.senses)}")
         codes = np.arange(2 ** len(self.senses))
@@ -202,12 +204,12 @@ class Language:
 
     @cached_property
     def arguments(self) -> NDArray[np.uint8]:
-        """[tokens] which action, which perception or how many repeats a token stands for."""
+        """[tokens] number of the action or perception, or of repeats, that a token stands for."""
         return np.array([argument for _, _, argument in self._table], np.uint8)
 
     @cached_property
     def first(self) -> NDArray[np.uint8]:
-        """[kinds] the id of the first token of each kind; the kind's others follow it."""
+        """[kinds] the id of the first token of each kind; the other tokens of the kind follow it."""
         return np.array([self.kinds.tolist().index(kind) for kind in Kind], np.uint8)
 
     @property
@@ -230,7 +232,7 @@ class Language:
         return " ".join(self.decode(ids))
 
     def batch(self, programs: Sequence[NDArray[np.uint8]], length: int | None = None) -> NDArray[np.uint8]:
-        """Stack programs of different lengths into one array, filled up with `<pad>`."""
+        """Stack programs of different lengths into one array, padded with `<pad>`."""
         longest = max((len(ids) for ids in programs), default=0)
         width = longest if length is None else length
         if longest > width:

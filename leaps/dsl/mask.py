@@ -1,10 +1,10 @@
-"""Which tokens may come next: the grammar as one table, for parser, compiler, decoder and editor alike.
+"""Syntax masks and the table of the grammar, which parser, compiler, decoder and editor share.
 
 The grammar is a pushdown automaton. Its stack holds the open blocks; everything else is the state.
 `NEXT[state, block, kind]` is the state after a token of that kind when `block` is the innermost open
-block (-1: the token is not allowed). To never dead-end within a length limit, `NEED[state]` counts the
-fewest tokens that complete what the state has begun, and `CLOSING[block]` those that a block still owes:
-a token is allowed only if what it leaves owing fits into what is left.
+block (-1: the token is not allowed). Two more tables prevent dead ends within a length limit. `NEED[state]`
+is the fewest tokens that complete a statement begun in that state, and `CLOSING[block]` the fewest that close
+a block. A token is allowed only if the tokens still needed after it fit into the remaining length.
 """
 
 from enum import IntEnum
@@ -29,7 +29,10 @@ class Block(IntEnum):
 
 
 class State(IntEnum):
-    """What is expected next. The seven states of a condition follow, once for each statement that has one."""
+    """The part of a program expected next.
+
+    After these come the seven states of a condition, once for each statement that has one.
+    """
 
     DEF = 0
     RUN = 1
@@ -54,7 +57,7 @@ STATES = 31
 
 
 def _transitions() -> list[tuple[int, Kind, int, Block]]:
-    """All (state, kind of token, next state, block that it opens), except those that close a block."""
+    """List all (state, kind of token, next state, block that it opens), without tokens that close a block."""
     rows: list[tuple[int, Kind, int, Block]] = [
         (State.DEF, Kind.DEF, State.RUN, Block.NONE),
         (State.RUN, Kind.RUN, State.OPEN_PROGRAM, Block.NONE),
@@ -83,7 +86,7 @@ def _transitions() -> list[tuple[int, Kind, int, Block]]:
     return rows
 
 
-# The token that closes each block, and what is expected after it.
+# The token that closes each block, and the state after it.
 CLOSE = {
     Block.PROGRAM: (Kind.CLOSE_M, State.END),
     Block.WHILE: (Kind.CLOSE_W, State.MORE),
@@ -117,28 +120,27 @@ def _tables() -> tuple[NDArray[np.int8], ...]:
     for block, (kind, expected) in CLOSE.items():
         following[State.MORE, block, kind] = expected
         change[State.MORE, block, kind] = need[expected] - closing[block]
-    change[State.END, :, Kind.PAD] = -1  # padding after the end takes no room
+    change[State.END, :, Kind.PAD] = -1  # padding does not count towards the length
     return following, change, opens, need, closing
 
 
 NEXT, CHANGE, OPENS, NEED, CLOSING = _tables()
-"""NEXT: see above. CHANGE[state, block, kind]: how the token changes the number of tokens still owed,
-not counting itself. OPENS[state, kind]: the block that the token opens, or NONE. A token that neither
-opens a block nor leaves the stack alone closes the innermost one."""
+"""NEXT: see above. CHANGE[state, block, kind]: change of the number of tokens still needed, not counting the
+token itself. OPENS[state, kind]: the block that the token opens, or NONE."""
 
 CLOSES = np.zeros(len(Kind), np.bool_)
 CLOSES[[kind for kind, _ in CLOSE.values()]] = True
 
 NESTS = np.zeros(len(Kind), np.bool_)
 NESTS[[Kind.REPEAT, *CONDITIONAL]] = True
-"""[kinds] the statements that have blocks of their own"""
+"""[kinds] whether a token begins a statement with blocks"""
 
 SHORTEST = int(NEED[State.DEF])
-"""tokens of the shortest program, `DEF run m( action m)`"""
+"""number of tokens of the shortest program, `DEF run m( action m)`"""
 
 
 class SyntaxMask:
-    """Follow a batch of programs as they are written, and say what each may go on with.
+    """Track a batch of programs while they are written, and compute the tokens that may come next.
 
     >>> from leaps.karel.world import LANGUAGE
     >>> mask, written = SyntaxMask(LANGUAGE, batch=1, max_length=5), []
@@ -188,7 +190,7 @@ class SyntaxMask:
         refused = ~self._allowed_kinds()[rows, kind]
         if refused.any():
             bad = int(refused.argmax())
-            raise ValueError(f"program {bad} can't go on with {self.language.tokens[int(tokens[bad])]!r}")
+            raise ValueError(f"program {bad} can't continue with {self.language.tokens[int(tokens[bad])]!r}")
         following = NEXT[self.state, block, kind]
         opened = OPENS[self.state, kind]
         self.owed += CHANGE[self.state, block, kind]
@@ -200,5 +202,5 @@ class SyntaxMask:
 
 
 def automaton_allows(state: int, block: int) -> list[Kind]:
-    """The kinds of token that the grammar allows, whatever the length."""
+    """List the kinds of token that the grammar allows, without a limit of length."""
     return [kind for kind in Kind if NEXT[state, block, kind] >= 0 and kind != Kind.PAD]

@@ -1,8 +1,8 @@
-"""Change a program a little: the moves of searches that climb from program to program.
+"""Draw neighbours of a program: the moves of searches that climb from program to program.
 
-A program is an array of token ids; a move cuts out a piece of it and puts another in its place, so that what
-comes out is a program again (`nodes.py` finds what can be cut out). Compiled code throughout: a search looks
-at tens of thousands of neighbours a second, and must not wait for them.
+A program is an array of token ids. A move replaces a piece of it, and the result is a program again
+(`nodes.py` finds the pieces). All of this is compiled, since a search draws tens of thousands of neighbours a
+second.
 """
 
 from dataclasses import dataclass
@@ -42,40 +42,40 @@ from leaps.dsl.text import PREFIX
 
 
 class Move(IntEnum):
-    """The ways to change a program. A node is a statement, a condition or a count, chosen evenly."""
+    """Kinds of change to a program. A node is a statement, condition or count, drawn uniformly."""
 
     REPLACE = 0
-    """a node by a fresh one of the same kind"""
+    """replace a node by a random one of the same kind"""
     INSERT = 1
-    """a fresh statement before or after a statement"""
+    """insert a random statement before or after a statement"""
     DELETE = 2
-    """a statement"""
+    """delete a statement"""
     WRAP = 3
-    """some statements in a row into a fresh loop or conditional"""
+    """wrap consecutive statements in a random loop or conditional"""
     UNWRAP = 4
-    """a loop or conditional: only a block of it stays"""
+    """replace a loop or conditional by one of its blocks"""
     COPY = 5
-    """a statement to another place"""
+    """copy a statement to another position"""
     EXCHANGE = 6
-    """two statements for each other"""
+    """swap two statements"""
     CROSS = 7
-    """a node by one of the same kind of another program"""
+    """replace a node by one of the same kind from another program"""
     ADJUST = 8
-    """a single action, perception or count by another, or negate a condition"""
+    """replace a single action, perception or count, or negate a condition"""
     REHEAD = 9
-    """a loop or conditional by another around the same block"""
+    """replace a loop or conditional by another around the same block"""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How large a program may become."""
+    """Maximum size of a program."""
 
     length: int = 45
-    """tokens"""
+    """number of tokens"""
     nesting: int = 4
-    """loops and conditionals within each other"""
+    """depth of nested loops and conditionals"""
     in_a_row: int = 6
-    """statements of one block"""
+    """number of statements of one block"""
 
     def __post_init__(self) -> None:
         shortest = len(PREFIX) + 2
@@ -87,11 +87,12 @@ class Limits:
 
 
 _DEPTH = 1
-"""where in the grammar a fresh statement begins, as a program's does (see ProgramDistribution.max_depth)"""
+"""depth in the grammar at which a random statement begins, as for a program (see
+ProgramDistribution.max_depth)"""
 _LONGEST_HEAD = 9
-"""tokens that a loop or conditional has besides its block, at most"""
+"""maximum number of tokens of a loop or conditional besides its block"""
 _TRIES = 30
-"""moves tried before a program is left as it is"""
+"""moves tried before a program is left unchanged"""
 _TRIES_TO_DRAW = 10_000
 
 
@@ -105,7 +106,7 @@ def _splice(
     piece: NDArray[np.uint8],
     size: int,
 ) -> int:
-    """Write the program with tokens[start:end] replaced by a piece; its length, or -1 if it is too long."""
+    """Write a program with tokens[start:end] replaced; return its length, or -1 if it is too long."""
     total = length - (end - start) + size
     if total > len(out):
         return -1
@@ -117,7 +118,7 @@ def _splice(
 
 @jit
 def _pick(stream: Stream, nodes: Nodes, count: int, kind: int) -> int:
-    """Choose a node of one kind evenly; -1 if there is none."""
+    """Draw a node of one kind uniformly; return -1 if there is none."""
     number = 0
     for node in range(count):
         number += nodes.kind[node] == kind
@@ -140,7 +141,7 @@ _M_CROSS, _M_ADJUST, _M_REHEAD = int(Move.CROSS), int(Move.ADJUST), int(Move.REH
 
 
 class Scratch(NamedTuple):
-    """Room to work in, allocated once per batch."""
+    """Working memory, allocated once per batch."""
 
     nodes: Nodes
     others: Nodes
@@ -176,7 +177,7 @@ def _replace(
     out: NDArray[np.uint8],
 ) -> int:
     nodes, piece = room.nodes, room.piece
-    # To the grammar, two statements in a row are a statement, too: one that goes on to its block's end.
+    # In the grammar, a sequence of statements up to the end of its block is a statement, too.
     rows = 0
     for node in range(count):
         rows += last_of_block(nodes, count, node) > node
@@ -215,7 +216,7 @@ def _adjust(
     first, kinds, _ = words
     at = below(stream, length - BEGIN) + BEGIN
     kind = kinds[tokens[at]]
-    if kind == Kind.NOT:  # take the negation away
+    if kind == Kind.NOT:  # remove the negation
         piece[0] = tokens[at + 2]
         return _splice(out, tokens, length, at, at + 4, piece, 1)
     if kind == Kind.OPEN_C and kinds[tokens[at + 1]] == Kind.PERCEPTION and kinds[tokens[at - 1]] != Kind.NOT:
@@ -240,7 +241,7 @@ def _enclose(
     body: NDArray[np.uint8],
     piece: NDArray[np.uint8],
 ) -> int:
-    """Write a fresh loop or IF around a body; its length, or -1 if there is no room."""
+    """Write a random loop or IF around a body; return its length, or -1 if it is too long."""
     size = len(body)
     if size + _LONGEST_HEAD > len(piece):
         return -1
@@ -285,7 +286,7 @@ def _wrap(
 
 @jit
 def _block(stream: Stream, nodes: Nodes, count: int, node: int) -> tuple[int, int]:
-    """Where the block of a loop or conditional begins and ends; of an IFELSE, either one."""
+    """Return the start and end of the block of a loop or conditional; of an IFELSE, a random one."""
     first, blocks = node, 0
     for candidate in range(node + 1, count):
         if begins_block_of(nodes, candidate, node):
@@ -327,7 +328,10 @@ def _move(
     room: Scratch,
     out: NDArray[np.uint8],
 ) -> int:
-    """Make one move; the new program's length, or -1 if it can't be made. Limits are checked elsewhere."""
+    """Make one move; return the new program's length, or -1 if the move can't be made.
+
+    The caller checks the limits.
+    """
     first, kinds, pad = words
     nodes, piece = room.nodes, room.piece
     length = length_of(tokens, pad)
@@ -338,8 +342,8 @@ def _move(
         return _adjust(stream, words, tokens, length, piece, out)
     if move == _M_CROSS:
         node = below(stream, count)
-        theirs = find_nodes(other, length_of(other, pad), kinds, room.others, room.opened, room.blocks)
-        donor = _pick(stream, room.others, theirs, nodes.kind[node])
+        donors = find_nodes(other, length_of(other, pad), kinds, room.others, room.opened, room.blocks)
+        donor = _pick(stream, room.others, donors, nodes.kind[node])
         if donor < 0:
             return -1
         start, end = room.others.start[donor], room.others.end[donor]
@@ -403,7 +407,7 @@ def _write_neighbours(
 def _write_fresh(
     stream: Stream, tables: Tables, words: Words, limits: tuple[int, int], out: NDArray[np.uint8]
 ) -> bool:
-    """Draw programs within limits; say whether that was possible."""
+    """Draw programs within limits; return False if that takes too many tries."""
     first, kinds, pad = words
     for row in range(len(out)):
         for _ in range(_TRIES_TO_DRAW):
@@ -416,9 +420,9 @@ def _write_fresh(
 
 
 class Neighbourhood:
-    """Draws neighbours of programs, and fresh programs, within limits.
+    """Draws neighbours of programs and random programs, within limits.
 
-    The random stream is part of it: the same seed gives the same neighbours.
+    It has its own random stream: the same seed gives the same neighbours.
     """
 
     def __init__(
@@ -436,7 +440,7 @@ class Neighbourhood:
             raise ValueError(f"expected moves of {Move.__name__}, found {unknown}")
         distribution.check(language, limits.length)
         if seed < 0:
-            raise ValueError(f"a seed is 0 or more, found {seed}")
+            raise ValueError(f"seed must be 0 or more, found {seed}")
         self.language, self.limits = language, limits
         self.shares = np.cumsum([shares.get(move, 0.0) for move in Move])
         self.stream = np.zeros(1, np.uint64)
@@ -445,12 +449,12 @@ class Neighbourhood:
         self._words = (language.first, language.kinds, language.pad)
 
     def reword(self, language: Language, tokens: NDArray[np.uint8]) -> None:  # noqa: ARG002
-        """Go on in a language of the same form. tokens: [tokens] what each of the one before is in it."""
+        """Switch to a language of the same form. tokens: [tokens] new id of each old token."""
         assert np.array_equal(language.kinds, self.language.kinds)
         self.language = language
 
     def fresh(self, count: int) -> NDArray[np.uint8]:
-        """[count, length] programs from the distribution."""
+        """[count, length] random programs from the distribution."""
         out = np.empty((count, self.limits.length), np.uint8)
         limits = self.limits.nesting, self.limits.in_a_row
         if not _write_fresh(self.stream, self._tables, self._words, limits, out):
@@ -458,7 +462,7 @@ class Neighbourhood:
         return out
 
     def fitted(self, programs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """The programs in rows as long as the limit."""
+        """Pad programs to rows as long as the limit."""
         length, pad = self.limits.length, self.language.pad
         if programs.ndim != 2 or len(programs) == 0:
             raise ValueError(f"expected programs [n, length], found {list(programs.shape)}")
@@ -471,10 +475,10 @@ class Neighbourhood:
     def draw(
         self, programs: NDArray[np.uint8], count: int, others: NDArray[np.uint8] | None = None
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """[count, length] neighbours of programs [n, length], those in turn, and the moves that made them.
+        """[count, length] neighbours of programs [n, length], taken in turn, and the moves that made them.
 
-        others: what pieces may be taken from. A program that no move fits comes back unchanged, its move
-        being len(Move).
+        others: programs that CROSS takes pieces from. A program for which no move succeeds is returned
+        unchanged, with the move len(Move).
         """
         out = np.empty((count, self.limits.length), np.uint8)
         moves = np.empty(count, np.uint8)

@@ -1,8 +1,8 @@
-"""Find the nodes of a program: the pieces that can be cut out, and how they stand to each other.
+"""Find the nodes of a program: the pieces that can be replaced, and their relations.
 
-A program is an array of token ids, and no tree is made of it: a search needs a program's nodes for every
-neighbour that it draws, tens of thousands of times a second. Programs are only read here; `neighbours.py`
-writes them.
+Programs stay arrays of token ids here, since building trees would be too slow: a search needs a program's
+nodes for every neighbour that it draws, tens of thousands of times a second. This module only reads programs;
+`neighbours.py` writes them.
 """
 
 from typing import NamedTuple
@@ -15,14 +15,14 @@ from leaps.dsl.language import Kind
 from leaps.dsl.text import PREFIX
 
 BEGIN = len(PREFIX)
-"""where the first statement of a program stands"""
+"""position of a program's first statement"""
 
 STATEMENT, CONDITION, COUNT = range(3)
-"""what a node can be"""
+"""kinds of nodes"""
 
 
 class Nodes(NamedTuple):
-    """The pieces of a program that can be cut out, in the order of the text. Only the first `count` count."""
+    """Replaceable pieces of a program, in the order of the text. Only the first `count` entries are valid."""
 
     start: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -30,14 +30,14 @@ class Nodes(NamedTuple):
     kind: NDArray[np.int64]
     """STATEMENT, CONDITION or COUNT"""
     nesting: NDArray[np.int64]
-    """in how many loops and conditionals it stands; a condition and a count stand in their own"""
+    """number of enclosing loops and conditionals; a condition or count is inside its own statement"""
     parent: NDArray[np.int64]
-    """where the block begins that a statement stands in: siblings have the same"""
+    """position where the block around a statement begins: the same for all siblings"""
 
 
 @jit
 def empty_nodes(room: int) -> Nodes:
-    """Make room for the nodes of programs of up to `room` tokens."""
+    """Allocate arrays for the nodes of programs of up to `room` tokens."""
     return Nodes(
         np.empty(room, np.int64),
         np.empty(room, np.int64),
@@ -49,7 +49,7 @@ def empty_nodes(room: int) -> Nodes:
 
 @jit
 def length_of(tokens: NDArray[np.uint8], pad: int) -> int:
-    """Tokens of a program without its padding."""
+    """Count the tokens of a program without its padding."""
     length = len(tokens)
     while length > 0 and tokens[length - 1] == pad:
         length -= 1
@@ -67,7 +67,7 @@ def find_nodes(
 ) -> int:
     """List the nodes of a program and return how many there are.
 
-    `opened` and `blocks` are stacks: the statements that are not over yet, and where each block begins.
+    `opened` and `blocks` are stacks: the open statements, and the position where each block begins.
     """
     count = depth = 0
     blocks[0] = BEGIN
@@ -103,7 +103,7 @@ def find_nodes(
 def within(
     tokens: NDArray[np.uint8], length: int, kinds: NDArray[np.uint8], nesting: int, in_a_row: int
 ) -> bool:
-    """Say whether a program keeps to limits of its nesting and of the statements of one block."""
+    """Check a program against limits of its nesting and of the number of statements in a block."""
     depth = 0
     rows = np.zeros(nesting + 2, np.int64)
     for at in range(BEGIN, length - 1):
@@ -124,7 +124,7 @@ def within(
 
 @jit
 def siblings(nodes: Nodes, count: int, node: int) -> int:
-    """How many statements stand in the same block as a statement, itself included."""
+    """Count the statements in the same block as a statement, itself included."""
     number = 0
     for other in range(count):
         number += nodes.kind[other] == STATEMENT and nodes.parent[other] == nodes.parent[node]
@@ -133,7 +133,7 @@ def siblings(nodes: Nodes, count: int, node: int) -> int:
 
 @jit
 def next_in_block(nodes: Nodes, count: int, node: int) -> int:
-    """The statement that follows a statement in its block; -1 if it is the last."""
+    """Return the statement that follows a statement in its block; -1 if it is the last."""
     for other in range(node + 1, count):
         if nodes.kind[other] == STATEMENT and nodes.start[other] == nodes.end[node]:
             return other
@@ -142,7 +142,7 @@ def next_in_block(nodes: Nodes, count: int, node: int) -> int:
 
 @jit
 def last_of_block(nodes: Nodes, count: int, node: int) -> int:
-    """The last statement of the block that a node stands in; the node itself if it is no statement."""
+    """Return the last statement of a node's block; the node itself if it is not a statement."""
     last = node
     if nodes.kind[node] == STATEMENT:
         for other in range(node + 1, count):
@@ -153,7 +153,7 @@ def last_of_block(nodes: Nodes, count: int, node: int) -> int:
 
 @jit
 def begins_block_of(nodes: Nodes, node: int, outer: int) -> bool:
-    """Say whether a node, one after `outer`, is the first statement in a block of `outer`."""
+    """Check whether a node after `outer` is the first statement in a block of `outer`."""
     return bool(
         nodes.kind[node] == STATEMENT
         and nodes.end[node] < nodes.end[outer]

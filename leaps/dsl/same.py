@@ -1,9 +1,9 @@
-"""Prove that programs do the same as one that has been run, without running them.
+"""Prove that programs behave like one that has been run, without running them.
 
-A run looks up some entries of its program's table. Another program does the same in the same worlds if it has
-the same operations there: follow both from their beginnings, side by side, along the entries that were used.
-What the other has elsewhere can't matter, as nothing led there. A program for which this is not found may
-still do the same, in other words.
+A run looks up some entries of its program's table. Another program behaves the same in the same worlds if it
+has the same operations there. To check this, follow both programs in parallel from their beginnings, along
+the entries that were used. All other entries of the second program are unreachable in these worlds. A program
+without such a proof may still behave the same.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ def _meet(
     waiting: NDArray[np.int64],
     count: int,
 ) -> int:
-    """Pair two places, and remember to look there: how many wait then; -1 if one has another partner."""
+    """Pair two rows and queue them; return the queue's length, or -1 if the first has another partner."""
     if not visited[one] or partners[one] == other:
         return count
     if partners[one] != _NONE:
@@ -38,7 +38,7 @@ def _meet(
 def _same_loop(
     loops: NDArray[np.int64], counts: NDArray[np.int32], others: NDArray[np.int32], one: int, other: int
 ) -> bool:
-    """Pair two loops, if they count to the same number and have no other partner."""
+    """Pair two loops if they have the same number of rounds and no other partner."""
     if loops[one] == _NONE:
         for known in loops:
             if known == other:
@@ -51,10 +51,10 @@ def _same_loop(
 def _match_codes(
     senses: NDArray[np.uint8], others: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where one program perceives a code, what may another perceive?
+    """Map the codes of one program to those that another may perceive at the same time.
 
-    [codes] the other's code with what is known of it, and what else may be added to that: of senses that only
-    the other asks about, nothing is known.
+    Returns the known bits of the other's code [codes], and the bits that may be added to them: those of
+    senses that only the other program uses, about which nothing is known.
     """
     bits = other_bits = 0
     while bits < len(senses) and senses[bits] != NO_SENSE:
@@ -64,18 +64,18 @@ def _match_codes(
     known = np.zeros(1 << bits, np.int64)
     perhaps = np.zeros(1 << other_bits, np.int64)
     count = 1
-    for place in range(other_bits):
+    for other_bit in range(other_bits):
         shared = _NONE
         for bit in range(bits):
-            if senses[bit] == others[place]:
+            if senses[bit] == others[other_bit]:
                 shared = bit
         if shared == _NONE:
             for number in range(count):
-                perhaps[count + number] = perhaps[number] | (1 << place)
+                perhaps[count + number] = perhaps[number] | (1 << other_bit)
             count *= 2
         else:
             for code in range(len(known)):
-                known[code] |= ((code >> shared) & 1) << place
+                known[code] |= ((code >> shared) & 1) << other_bit
     return known, perhaps[:count]
 
 
@@ -95,19 +95,19 @@ def _follow(
     loop_partners: NDArray[np.int64],
     waiting: NDArray[np.int64],
 ) -> bool:
-    """Pair the places of a program that were used with those of another, if it does the same there."""
+    """Pair the used rows of a program with rows of another; return False if the two differ there."""
     partners[:] = _NONE
     loop_partners[:] = _NONE
     count = _meet(partners, visited, entry, other_entry, waiting, 0)
     codes, other_codes = len(known), len(other_table) // len(other_loops)
     while count > 0:
         count -= 1
-        place = waiting[count]
-        other = partners[place]
+        row = waiting[count]
+        other = partners[row]
         for code in range(codes):
-            if not used[place * codes + code]:
+            if not used[row * codes + code]:
                 continue
-            here = table[place * codes + code]
+            here = table[row * codes + code]
             operation = here & OPERATION
             for more in perhaps:
                 there = other_table[other * other_codes + (known[code] | more)]
@@ -149,7 +149,7 @@ def _follow_all(
         visited[entry // codes] |= looked_up[entry]
     partners = np.empty(last - first, np.int64)
     loop_partners, waiting = np.empty_like(partners), np.empty_like(partners)
-    matched = senses  # what `known` and `perhaps` are of
+    matched = senses  # the other's senses that `known` and `perhaps` are for
     for other in range(len(same)):
         if others.entry[other] < 0:
             continue  # not a program
@@ -175,14 +175,14 @@ def _follow_all(
         )
         if same[other]:
             other_codes = (entries.stop - entries.start) // (last - first)
-            for place in range(len(partners)):
-                if partners[place] == _NONE:
+            for row in range(len(partners)):
+                if partners[row] == _NONE:
                     continue
-                row = entries.start + partners[place] * other_codes
+                first_entry = entries.start + partners[row] * other_codes
                 for code in range(codes):
-                    if looked_up[place * codes + code]:
+                    if looked_up[row * codes + code]:
                         for more in perhaps:
-                            others_used[row + (known[code] | more)] = True
+                            others_used[first_entry + (known[code] | more)] = True
 
 
 def do_the_same(
@@ -190,9 +190,9 @@ def do_the_same(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """[n] which of n programs provably do what one program of a batch did when it was run.
 
-    used: [entries] whether each entry of the batch's table was looked up. Also returned: those that the
-    others would look up, [entries] of their table; none where nothing is proven. (Of senses that only another
-    asks about nothing is known, so there it is all that it might look up.)
+    used: [entries] whether each entry of the batch's table was looked up. The second result is [entries]
+    whether the others would look up each entry of their table; False where nothing is proven. Senses that
+    only the other program uses are unknown, so both values count as looked up.
     """
     same = np.zeros(others.count, np.bool_)
     others_used = np.zeros(len(others.table), np.bool_)

@@ -1,8 +1,8 @@
 """Draw random programs: the paper's probabilistic sampler (appendix "Program Dataset Generation Details").
 
-A statement is expanded into a kind of statement drawn from a table; STMT_STMT, two statements in a row,
-governs the length. Compiled code, from a random stream to token ids: the data set and the searches that
-make up programs draw millions.
+A statement is expanded into a kind of statement drawn from a table. STMT_STMT, two statements in a row,
+determines the length. The code is compiled, from a random stream to token ids, since the data set and the
+searches draw millions of programs.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from leaps.dsl.language import Kind, Language
 from leaps.dsl.syntax import MAX_NESTING
 
 DEEPEST = 1000
-"""a limit for max_depth that nobody will reach"""
+"""upper bound of max_depth, beyond all practical values"""
 DECISIVE: dict[str, Any] = {
     "while_": 0.12,
     "repeat": 0.02,
@@ -35,7 +35,7 @@ DECISIVE: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ProgramDistribution:
-    """How random programs are drawn. The statements' shares are those of the paper's table."""
+    """Probabilities and limits for random programs. The default shares of statements are the paper's."""
 
     actions: tuple[float, ...]
     """share of each action"""
@@ -51,11 +51,11 @@ class ProgramDistribution:
     negation: float = 0.1
     """share of conditions that are negated"""
     max_depth: int = 6
-    """expansions of the grammar within each other; below that only actions are drawn. The program's statement
-    is the first, and a statement within a statement is two more: it becomes, say, a sequence, and the
+    """maximum depth of expansions of the grammar, below which only actions are drawn. The program's statement
+    has depth 1, and each statement within a statement adds 2: for example, it becomes a sequence, and the
     sequence becomes two statements"""
     max_nesting: int = 4
-    """loops and conditionals within each other; in the innermost only actions are drawn"""
+    """maximum depth of nested loops and conditionals; only actions are drawn in the innermost"""
 
     def __post_init__(self) -> None:
         for name, shares in (
@@ -78,7 +78,7 @@ class ProgramDistribution:
         return self.while_, self.repeat, self.sequence, self.action, self.if_, self.if_else
 
     def shortest(self) -> int:
-        """Tokens of the shortest program that can be drawn."""
+        """Return the number of tokens of the shortest program that can be drawn."""
         condition = 3 if self.negation < 1 else 6
 
         @cache
@@ -98,7 +98,7 @@ class ProgramDistribution:
         return 4 + statement(1, 0)
 
     def check(self, language: Language, max_length: int) -> None:
-        """Say what is wrong if no program of that language and length can be drawn."""
+        """Raise a ValueError if no program of this language and length can be drawn."""
         if len(self.actions) != len(language.actions):
             raise ValueError(f"expected {len(language.actions)} shares of actions, found {len(self.actions)}")
         if len(self.perceptions) != len(language.perceptions):
@@ -111,7 +111,7 @@ class ProgramDistribution:
             )
 
     def tables(self) -> "Tables":
-        """The distribution as compiled code takes it: cumulative shares, and the rest."""
+        """Return the distribution for compiled code: cumulative shares, and the other settings."""
         return (
             np.cumsum(self.statements),
             np.cumsum(self.actions),
@@ -126,7 +126,7 @@ _WHILE, _REPEAT, _SEQUENCE, _ACTION, _IF, _IFELSE = range(6)
 
 @jit
 def choose(stream: Stream, cumulative: NDArray[np.float64]) -> int:
-    """Draw an index by its share."""
+    """Draw an index with the probabilities of cumulative shares."""
     x = uniform(stream) * cumulative[-1]
     index = 0
     while index < len(cumulative) - 1 and x >= cumulative[index]:
@@ -136,7 +136,7 @@ def choose(stream: Stream, cumulative: NDArray[np.float64]) -> int:
 
 @jit
 def _put(out: NDArray[np.uint8], at: int, token: int) -> int:
-    """Write a token if there is room, and return the next position all the same."""
+    """Write a token if there is room, and return the next position either way."""
     if at < len(out):
         out[at] = token
     return at + 1
@@ -152,7 +152,7 @@ def push(stack: NDArray[np.int64], top: int, what: int, depth: int, nesting: int
 def write_condition(
     stream: Stream, tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], at: int
 ) -> int:
-    """Write a random condition, brackets included, from out[at] on; return the position after it."""
+    """Write a random condition with its brackets, starting at out[at]; return the position after it."""
     _, _, perceptions, rest = tables
     at = _put(out, at, first[Kind.OPEN_C])
     negated = uniform(stream) < rest[0]
@@ -180,10 +180,10 @@ def write_statement(
     depth: int,
     nesting: int,
 ) -> int:
-    """Write a random statement from out[at] on; return the position after it.
+    """Write a random statement, starting at out[at]; return the position after it.
 
-    What doesn't fit is not written: a position past the end tells. (A stack of what is still to come
-    instead of recursion: numba can't load a recursive function from its cache.)
+    Tokens that don't fit are not written; the returned position is then past the end. (A stack replaces
+    recursion, since numba can't load a recursive function from its cache.)
     """
     statements, actions, _, rest = tables
     waiting = np.empty((6 * (int(rest[1]) + 3), 3), np.int64)  # an expansion leaves at most six
@@ -234,7 +234,7 @@ def write_statement(
 def write_program(
     stream: Stream, tables: Tables, first: NDArray[np.uint8], out: NDArray[np.uint8], pad: int
 ) -> None:
-    """Draw programs until one fits into `out`, and fill it up with padding."""
+    """Draw programs until one fits into `out`, and pad it."""
     while True:
         at = _put(out, 0, first[Kind.DEF])
         at = _put(out, at, first[Kind.RUN])
@@ -271,7 +271,7 @@ def sample_programs(
     """
     distribution.check(language, max_length)
     if seed < 0:
-        raise ValueError(f"a seed is 0 or more, found {seed}")
+        raise ValueError(f"seed must be 0 or more, found {seed}")
     out = np.empty((count, max_length), np.uint8)
     _write_programs(distribution.tables(), language.first, out, language.pad, seed, first)
     return out
@@ -280,9 +280,9 @@ def sample_programs(
 def different_programs(
     language: Language, distribution: ProgramDistribution, batch: int, seed: int, max_length: int
 ) -> Iterator[bytes]:
-    """Draw different programs without end, as bytes, in the order drawn.
+    """Yield different random programs endlessly, as bytes, in the order drawn.
 
-    batch: how many are drawn at a time.
+    batch: number of programs drawn at a time.
     """
     found: set[bytes] = set()
     first = barren = 0
@@ -303,5 +303,5 @@ def different_programs(
 
 
 def take_programs(programs: Iterator[bytes], count: int) -> NDArray[np.uint8]:
-    """[count, length] the next of some programs."""
+    """[count, length] the next programs of an iterator."""
     return np.frombuffer(b"".join(islice(programs, count)), np.uint8).reshape(count, -1)

@@ -1,4 +1,4 @@
-"""Run one compiled program in plain Python, an action at a time: where the world is somebody else's."""
+"""Run one compiled program in plain Python, one action at a time: for environments outside the package."""
 
 from collections.abc import Callable
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from leaps.dsl.compiler import HALT, LOOP, NO_SENSE, OPERATION, SET, SHIFT, Compiled
 
 Look = Callable[[int], bool]
-"""look whether a sense's perception holds, now"""
+"""tests whether a sense's perception holds now"""
 
 
 class Stepper:
-    """A program at work: ask for its next action, do it, ask again.
+    """A running program: call `next` for its next action, take the action, and repeat.
 
-    It looks only at what matters where the program stands, and only once between two actions.
+    It tests only perceptions that matter at the current row, and each at most once between two actions.
     """
 
     def __init__(
@@ -24,8 +24,8 @@ class Stepper:
         visits: set[tuple[int, int]] | None = None,
         repeats: bool = False,
     ) -> None:
-        """visits: collects the rows and codes of the table that are looked up, if given. repeats: a program
-        that has come to its end starts over, unless it would end again without an action.
+        """visits: set that collects the rows and codes that are looked up in the table, if given. repeats:
+        whether a program starts over at its end, unless it would end again without an action.
         """
         if compiled.entry[program] < 0:
             raise ValueError(f"row {program} of the batch is not a program")
@@ -33,75 +33,75 @@ class Stepper:
             raise ValueError(f"expected programs without a limit of calls, found {compiled.limit}")
         self._table: NDArray[np.int32] = compiled.rows(program)
         self._rows: dict[int, list[int]] = {}
-        """those of the table that were looked up: a program that asks about much has large ones"""
+        """rows of the table as lists, once looked up: rows are large if a program uses many perceptions"""
         table = self._table
         self._loops: list[list[int]] = compiled.loops[compiled.start[program] :][: len(table)].tolist()
         self.senses = [int(sense) for sense in compiled.senses[program] if sense != NO_SENSE]
-        """those that the bits of its codes stand for"""
+        """senses that the bits of the program's codes stand for"""
         self._asked: dict[int, tuple[tuple[int, int], ...]] = {}
         self._entry, self._visits, self._repeats = int(compiled.entry[program]), visits, repeats
         self.reset()
 
     def reset(self) -> None:
         """Restart the program."""
-        self._place, self._counters = self._entry, dict[int, int]()
+        self._row, self._counters = self._entry, dict[int, int]()
         self._ended: int | None = None
 
     @property
     def state(self) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """All that its next actions depend on, besides what it will look at."""
-        return self._place, tuple(sorted(self._counters.items()))
+        """Current row and loop counters: its next actions depend on these and on future perceptions only."""
+        return self._row, tuple(sorted(self._counters.items()))
 
-    def asks(self, place: int) -> tuple[tuple[int, int], ...]:
-        """What matters at a place: the bit of each code, and the sense that it stands for."""
-        if (known := self._asked.get(place)) is None:
-            row = self._table[place]
-            self._rows[place] = row.tolist()
+    def asks(self, row: int) -> tuple[tuple[int, int], ...]:
+        """Return the senses that matter at a row, each with its bit in the codes."""
+        if (known := self._asked.get(row)) is None:
+            entries = self._table[row]
+            self._rows[row] = entries.tolist()
             bits = [(1 << number, sense) for number, sense in enumerate(self.senses)]
-            # With the codes in pairs that differ in the bit only: does it make a difference in any?
-            pairs = [(bit, sense, row.reshape(-1, 2, bit)) for bit, sense in bits]
+            # A sense matters if the entries of any two codes that differ in its bit alone are different.
+            pairs = [(bit, sense, entries.reshape(-1, 2, bit)) for bit, sense in bits]
             known = tuple((bit, sense) for bit, sense, pair in pairs if (pair[:, 0] != pair[:, 1]).any())
-            self._asked[place] = known
+            self._asked[row] = known
         return known
 
     def next(self, look: Look) -> int:
-        """Decide what to do next: an action, or HALT or STUCK, which the program then stays at."""
+        """Return the next action, or HALT or STUCK; after those two it stays the same."""
         if self._ended is not None:
             return self._ended
         seen: dict[int, bool] = {}
-        place, over = self._place, False
+        row, over = self._row, False
         while True:
             code = 0
-            asked = self._asked.get(place)
-            for bit, sense in self.asks(place) if asked is None else asked:
+            asked = self._asked.get(row)
+            for bit, sense in self.asks(row) if asked is None else asked:
                 holds = seen.get(sense)
                 if holds is None:
                     holds = seen[sense] = look(sense)
                 if holds:
                     code |= bit
             if self._visits is not None:
-                self._visits.add((place, code))
-            entry = self._rows[place][code]
+                self._visits.add((row, code))
+            entry = self._rows[row][code]
             operation = entry & OPERATION
             if operation < HALT:
-                self._place = entry >> SHIFT
+                self._row = entry >> SHIFT
                 return operation
             if operation not in (SET, LOOP):
                 if operation == HALT and self._repeats and not over:
-                    place, over = self._entry, True
+                    row, over = self._entry, True
                     continue
                 self._ended = operation
                 return operation
             times, body, after = self._loops[entry >> SHIFT]
             left = times if operation == SET else self._counters[entry >> SHIFT] - 1
             self._counters[entry >> SHIFT] = left
-            place = body if left > 0 else after
+            row = body if left > 0 else after
 
     def entries(self, visits: set[tuple[int, int]]) -> list[int]:
-        """Entries of its table that may have been looked up: what was not asked may hold or not."""
+        """List the entries of the table that may have been looked up: untested senses have either value."""
         codes = np.arange(1 << len(self.senses))
         found: list[int] = []
-        for place, code in visits:
-            asked = sum(bit for bit, _ in self.asks(place))
-            found += (place * len(codes) + np.flatnonzero(codes & asked == code)).tolist()
+        for row, code in visits:
+            asked = sum(bit for bit, _ in self.asks(row))
+            found += (row * len(codes) + np.flatnonzero(codes & asked == code)).tolist()
         return found

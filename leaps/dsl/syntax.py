@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MAX_NESTING = 100
-"""blocks within blocks that a program may have; far more than anyone can read"""
+"""maximum depth of nested blocks in a program, far beyond readable programs"""
 MOST_TOKENS = 4 * MAX_NESTING
-"""tokens of the longest program that never nests too deep"""
+"""maximum number of tokens of a program; a program of this length can't nest deeper than MAX_NESTING"""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def condition_tokens(condition: Condition) -> list[str]:
 
 
 def head_tokens(statement: Statement) -> list[str]:
-    """A statement's own words, without its blocks."""
+    """Return the tokens of a statement before its blocks."""
     match statement:
         case Action(name):
             return [name]
@@ -79,7 +79,7 @@ def head_tokens(statement: Statement) -> list[str]:
 
 
 def blocks(statement: Statement) -> list[tuple[list[str], Block, str]]:
-    """A statement's blocks, each with the tokens that open it and the one that closes it."""
+    """Return a statement's blocks, each with its opening tokens and its closing token."""
     match statement:
         case Action():
             return []
@@ -94,7 +94,7 @@ def blocks(statement: Statement) -> list[tuple[list[str], Block, str]]:
 
 
 def tokens_of(program: Program) -> list[str]:
-    """The program's tokens, in order."""
+    """List the tokens of a program, in order."""
 
     def of_block(block: Block) -> Iterator[str]:
         for statement in block:
@@ -108,7 +108,7 @@ def tokens_of(program: Program) -> list[str]:
 
 
 def walk(program: Program) -> Iterator[Statement]:
-    """All statements, in the order of the text."""
+    """Yield all statements, in the order of the text."""
 
     def of_block(block: Block) -> Iterator[Statement]:
         for statement in block:

@@ -1,7 +1,7 @@
-"""Programs as text: read them, print them, and point at what is wrong.
+"""Programs as text: parsing, printing and errors that point at the wrong token.
 
-Two forms, both read by `parse`: one line of tokens, and the indented form that people edit. White space
-and line breaks don't matter, and a `#` starts a comment.
+`parse` reads two forms: one line of tokens, and the indented form that people edit. White space and line
+breaks don't matter, and a `#` starts a comment.
 """
 
 import difflib
@@ -32,15 +32,15 @@ from leaps.dsl.syntax import (
 )
 
 PREFIX = ("DEF", "run", "m(")
-"""what every program begins with"""
+"""first tokens of every program"""
 PREFIX_IDS = (int(Kind.DEF), int(Kind.RUN), int(Kind.OPEN_M))
-"""its token ids, the same in every language"""
+"""token ids of the prefix, the same in every language"""
 INDENT = "  "
-EXCERPT = 72  # columns of the source that an error shows
+EXCERPT = 72  # number of columns of the source that an error shows
 
 
 class ProgramError(ValueError):
-    """The text is not a program. The message names the token and what was expected, and points at it."""
+    """Error for a text that is not a program. The message shows the wrong token and the expected ones."""
 
     def __init__(self, problem: str, source: str, start: int, end: int, token: int) -> None:
         self.problem = problem
@@ -55,7 +55,7 @@ class ProgramError(ValueError):
 
 
 def _excerpt(source: str, line_start: int, start: int, end: int) -> str:
-    """Two lines: the source around the error, and a caret under it."""
+    """Return two lines: the source around the error, and carets under it."""
     line_end = source.find("\n", start)
     line_end = len(source) if line_end < 0 else line_end
     left = max(line_start, min(start - EXCERPT // 2, line_end - EXCERPT))
@@ -151,7 +151,7 @@ def _unknown(text: str, language: Language, state: int, block: int) -> str:
 
 
 def _closest(text: str, names: Sequence[str]) -> str | None:
-    """The name that was probably meant, whatever its case."""
+    """Return the name that was probably meant, ignoring case."""
     if len(text) > 40:
         return None
     folded = {name.casefold(): name for name in reversed(names)}
@@ -164,7 +164,7 @@ def _shorten(text: str) -> str:
 
 
 def expected(language: Language, state: int, block: int) -> str:
-    """Name what the grammar allows here, for people."""
+    """List what the grammar allows here, for a message."""
     names = []
     for kind in automaton_allows(state, block):
         if kind == Kind.ACTION:
@@ -181,13 +181,13 @@ def expected(language: Language, state: int, block: int) -> str:
 
 
 def read(program: str | Program, language: Language) -> NDArray[np.uint8]:
-    """[length] token ids of a text or a tree, quickly. The grammar of a text is not checked."""
+    """[length] token ids of a text or a tree. For speed, the grammar of a text is not checked."""
     if isinstance(program, Program):
         return language.encode(tokens_of(program))
     ids = language.ids
     try:
         tokens = np.array([ids[word] for word in program.split()], np.uint8)
-    except KeyError:  # a comment, or a mistake: the parser knows
+    except KeyError:  # a comment, or an error that the parser reports
         tokens = None
     if tokens is None or language.pad in tokens:
         return language.encode(tokens_of(parse(program, language)))
@@ -195,7 +195,7 @@ def read(program: str | Program, language: Language) -> NDArray[np.uint8]:
 
 
 def build(tokens: list[str]) -> Program:
-    """Make the tree of a token list that the grammar has accepted."""
+    """Build the tree of a token list that the grammar has accepted."""
     position = 0
 
     def take() -> str:
@@ -248,7 +248,7 @@ def to_line(program: Program) -> str:
 
 
 def to_indented(program: Program) -> str:
-    """Print a program as people read it: a statement a line, blocks indented."""
+    """Print a program with one statement per line and indented blocks."""
     lines = ["DEF run m("]
 
     def print_block(block: Block, indent: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.dsl.mask import NEED, SHORTEST, Block, State
 from leaps.dsl.syntax import MOST_TOKENS
 from leaps.dsl.text import PREFIX, PREFIX_IDS
@@ -313,7 +313,7 @@ class FastDecoder:
         programs = np.full((len(points), length), self._pad, np.uint8)
         programs[:, :_WRITTEN] = PREFIX_IDS
         inputs = padded(points, len(points), self._units)
-        share(
+        run_sliced(
             lambda first, last: _decode_range(self._network, self._grammar, inputs, programs, first, last),
             len(points),
             grain=GRAIN,

@@ -2,15 +2,15 @@
 
 In reading order:
 
-- `world`: states, the language, pictures of text.
-- `physics`: actions and perceptions, written once.
+- `world`: states, the language, text pictures.
+- `physics`: actions and perceptions, defined once for interpreter and executor.
 - `interpreter`: run a program in plain Python. `executor`: run many programs in many worlds, compiled.
-- `tasks/`: a task is a file.
-- `simulation`, `observe`: many worlds that step together, and what a network sees of them.
+- `tasks/`: the tasks, one file each.
+- `simulation`, `observe`: many worlds that step together, and their observations for a network.
 - `env`, `registration`: the tasks as Gymnasium environments.
-- `dataset`: random programs and their rollouts, which a program space is learned from.
+- `dataset`: random programs and their rollouts, the training data of a program space.
 - `conformance`: recorded runs of other implementations.
 - `replay`, `studio`: recorded rollouts, drawn worlds and first programs for the studio.
-- `extras`: the features that only Karel has, as its domain offers them.
+- `extras`: features of the domain that only Karel has.
 - `draw/`: pictures, GIFs.
 """

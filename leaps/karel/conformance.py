@@ -1,9 +1,9 @@
-"""Check both ways of running a program against recorded runs of another implementation.
+"""Check interpreter and executor against recorded runs of another implementation.
 
-A record is one JSON object a line. A trace has `program`, `grid`, `agent`, `actions`, `halted`,
+Each line of a file is a record, a JSON object. A trace has `program`, `grid`, `agent`, `actions`, `halted`,
 `final_grid` and `final_agent`; a task run has `task`, `program`, `grid`, `agent`, `steps` and `return`.
-Traces are recorded with the limit of calls of the paper authors' interpreter: `halted` is false where it cut
-the run off. Task runs are recorded without a limit. `tests/golden` holds runs of that interpreter.
+Traces are recorded with the limit of calls of the paper authors' interpreter: `halted` is false if it cut the
+run off. Task runs are recorded without a limit. `tests/golden` holds runs of that interpreter.
 """
 
 import json
@@ -31,14 +31,14 @@ TASK_NAMES = {
     "harvester": "harvester",
 }
 AUTHORS_CALLS = 220
-"""after which the paper authors' interpreter cuts a run off; see `leaps.karel.interpreter.Calls`"""
-MOST_ACTIONS = 1_000_000  # actions; recorded task runs all came to their end
+"""limit of calls in the paper authors' interpreter; see `leaps.dsl.interpreter.Calls`"""
+MOST_ACTIONS = 1_000_000  # all recorded task runs end before
 TOLERANCE = 1e-5  # returns are recorded to six places
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What one way of running made of a record."""
+    """The result of running a record's program with one of the runners."""
 
     actions: str
     outcome: Outcome
@@ -47,7 +47,7 @@ class Observed:
 
 
 def read_records(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The records of a file with their line numbers."""
+    """Yield the records of a file with their line numbers."""
     for number, line in enumerate(file.read_text("utf-8", errors="replace").splitlines(), start=1):
         if not line.strip():
             continue
@@ -119,7 +119,7 @@ RUNNERS = {"executor": _executed, "interpreter": _interpreted}
 
 
 def _check_trace(record: dict[str, Any], program: Program, start: World, runner: str) -> str | None:
-    """Compare one run with a recorded trace; say what differs."""
+    """Compare one run with a recorded trace; return a description of the difference, if any."""
     halted: bool = _field(record, "halted", bool)
     # No run within the limit takes more actions. One that halted also does so without the limit.
     seen = RUNNERS[runner](program, start, AUTHORS_CALLS, calls=AUTHORS_CALLS)
@@ -142,7 +142,7 @@ def _difference(record: dict[str, Any], halted: bool, seen: Observed) -> str | N
 
 
 def _check_task(record: dict[str, Any], program: Program, start: World, runner: str) -> str | None:
-    """Compare one run with a recorded run on a task; say what differs."""
+    """Compare one run with a recorded run on a task; return a description of the difference, if any."""
     name = _field(record, "task", str)
     task = named(TASK_NAMES.get(name, name))
     expected = float(_field(record, "return", (int, float)))

@@ -1,7 +1,7 @@
-"""Programs and their rollouts: what the program embedding space is learned from.
+"""Data sets of random programs and their rollouts: the training data of a program space.
 
 Section "Programs" and appendix "Program Dataset Generation Details": unique random programs, each with ten
-rollouts in random worlds that together take every branch of the program that can be taken.
+rollouts in random worlds. Together, the rollouts take every reachable branch of the program.
 """
 
 import json
@@ -38,30 +38,30 @@ KEPT = ("clean", "complete", "every")
 
 @dataclass(frozen=True)
 class DataConfig:
-    """What a data set is made of."""
+    """Settings of a data set."""
 
     programs: int = 50_000
-    """how many; 70 % for training, 15 % each for validation and test"""
+    """number of programs; 70 % for training, 15 % each for validation and test"""
     seed: int = 0
     rollouts: int = 10
-    """worlds per program"""
+    """number of worlds per program"""
     horizon: int = 100
-    """actions per rollout"""
+    """maximum number of actions per rollout"""
     max_length: int = 44
-    """tokens per program"""
+    """maximum number of tokens per program"""
     pool: int = 100
-    """worlds that a program's are chosen from"""
+    """number of worlds drawn per program, from which `rollouts` are chosen"""
     more: int = 0
-    """further worlds for programs that need them"""
+    """number of additional worlds for programs that need them"""
     keep: str = "clean"
-    """which programs and rollouts are kept. clean: programs that take every branch in `rollouts` worlds of
-    the pool, where they end by themselves without a failed action (a move into a wall, or a marker that could
-    not be picked up or put down), as in the authors' generator. complete: actions may fail. every: all
-    programs, and rollouts cut off at the horizon"""
+    """which programs and rollouts to keep. clean: programs that take every branch in `rollouts` worlds of the
+    pool and halt there without a failed action, as in the authors' generator. (A move into a wall fails, and
+    so does picking up or putting down a marker where that is impossible.) complete: actions may fail. every:
+    all programs, also with rollouts cut off at the horizon"""
 
     def __post_init__(self) -> None:
         if self.programs < 20:
-            raise ValueError(f"a data set has at least 20 programs, found {self.programs}")
+            raise ValueError(f"programs must be at least 20, found {self.programs}")
         if not 1 <= self.rollouts <= self.pool:
             raise ValueError(f"rollouts must be from 1 to the pool's {self.pool}, found {self.rollouts}")
         if self.keep not in KEPT:
@@ -73,7 +73,7 @@ class DataConfig:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Where the training and the validation programs end."""
+        """Ends of the training and the validation split."""
         return bounds(self.programs)
 
 
@@ -91,13 +91,13 @@ class Dataset:
     pose: NDArray[np.uint8]
     """[n, rollouts, 3]"""
     steps: NDArray[np.uint8]
-    """[n, rollouts] how many actions"""
+    """[n, rollouts] number of actions"""
     outcome: NDArray[np.uint8]
     """[n, rollouts]"""
     actions: NDArray[np.uint8]
-    """[all steps] rollout after rollout"""
+    """[all steps] concatenated over rollouts"""
     uncovered: NDArray[np.uint8]
-    """[n] sides of conditions (holds, doesn't) that no world tried came to"""
+    """[n] number of branches of conditions (holds, doesn't) that were taken in no world"""
 
     ARRAYS = ("tokens", "walls", "markers", "pose", "steps", "outcome", "actions", "uncovered")
 
@@ -107,16 +107,16 @@ class Dataset:
 
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
-        """[n] tokens of each program."""
+        """[n] number of tokens of each program."""
         return np.asarray((self.tokens != LANGUAGE.pad).sum(axis=1))
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
-        """[n · rollouts + 1] where each rollout's actions begin."""
+        """[n · rollouts + 1] index where each rollout's actions begin."""
         return np.concatenate([[0], np.cumsum(self.steps.reshape(-1), dtype=np.int64)])
 
     def worlds(self, programs: NDArray[np.integer] | slice) -> Worlds:
-        """The worlds of some programs, `rollouts` each, in order."""
+        """Return the worlds of some programs, `rollouts` each, in order."""
         cells = SIZE[0] * SIZE[1]
         walls = np.unpackbits(self.walls[programs].reshape(-1, cells // 8), axis=1)
         markers = np.unpackbits(self.markers[programs].reshape(-1, cells // 8), axis=1)
@@ -130,7 +130,7 @@ class Dataset:
         )
 
     def traces(self, programs: NDArray[np.integer]) -> Rollouts:
-        """What some programs did in their worlds."""
+        """Return the recorded rollouts of some programs."""
         steps = self.steps[programs].astype(np.int32)
         actions = np.full((*steps.shape, self.config.horizon), NO_ACTION, np.uint8)
         per_program = self.config.rollouts
@@ -140,10 +140,10 @@ class Dataset:
         return Rollouts(self.outcome[programs], steps, actions=actions)
 
     def split(self, name: str) -> NDArray[np.int64]:
-        """The programs of a split, by number."""
+        """Return the numbers of the programs of a split."""
         return split(name, self.config.programs)
 
-    # What a training asks of it, see `leaps.embedding.dataset.Data`.
+    # The protocol for trainings, see `leaps.embedding.dataset.Data`.
 
     @property
     def language(self) -> Language:
@@ -151,7 +151,7 @@ class Dataset:
 
     @property
     def observation(self) -> tuple[int, ...]:
-        """Height, width and planes of the grid that π observes."""
+        """Height, width and number of planes of the grid that π observes."""
         return *SIZE, PLANES
 
     @property
@@ -168,7 +168,7 @@ class Dataset:
         return run(KAREL.compile(tokens), worlds, horizon, own_worlds=True, want_actions=True)
 
     def observe(self, programs: NDArray[np.integer]) -> NDArray[np.uint8]:
-        """[states, bytes] the grids that the rollouts of some programs pass, as bits."""
+        """[states, bytes] the grids of all states in the rollouts of some programs, as bits."""
         traces = self.traces(programs)
         assert traces.actions is not None
         steps = traces.steps.reshape(-1, 1)
@@ -178,7 +178,7 @@ class Dataset:
         return np.packbits(grids.reshape(len(grids), -1), axis=1)
 
     def summary(self) -> dict[str, Any]:
-        """What there is to say about it, for people."""
+        """Summarise the data set: sizes of splits, and mean lengths of programs and rollouts."""
         return {
             "programs": self.count,
             "train": len(self.split("train")),
@@ -192,7 +192,7 @@ class Dataset:
         }
 
     def save(self, folder: Path) -> None:
-        """Write the data set into a folder of its own."""
+        """Write the data set into a folder."""
         arrays = {name: np.ascontiguousarray(getattr(self, name)) for name in self.ARRAYS}
         about = {"vocabulary": LANGUAGE.tokens, "config": asdict(self.config)}
         write_atomically(folder / DATA_FILE, save(arrays, metadata(about)))
@@ -201,7 +201,7 @@ class Dataset:
 
     @staticmethod
     def load(folder: Path) -> "Dataset":
-        """Read a data set, or say what is wrong with it."""
+        """Read a data set; ValueError if it is damaged."""
         file = folder / DATA_FILE
         if not file.exists():
             raise ValueError(
@@ -229,26 +229,26 @@ def _different_programs(config: DataConfig) -> Iterator[bytes]:
 
 
 def unique_programs(config: DataConfig) -> NDArray[np.uint8]:
-    """The programs of a data set, in the order drawn."""
-    if config.keep != "every":  # which programs are kept is known only after running them
+    """Return the programs of a data set, in the order drawn."""
+    if config.keep != "every":  # programs must run before it is known which are kept
         return make_dataset(config).tokens
     return take_programs(_different_programs(config), config.programs)
 
 
 WALL_DENSITY = 0.25
-"""of the worlds of a reconstruction test, as in the authors' code; the data set has 0.1"""
+"""density in the worlds of a reconstruction test, as in the authors' code; the data set has 0.1"""
 WORLDS = 10
 POOL = 10
-"""worlds drawn for each that is chosen"""
+"""number of worlds drawn for each chosen world"""
 HORIZON = 100
-"""actions that a program's behaviour is judged by, as in the paper's data"""
+"""maximum number of actions when comparing programs, as in the paper's data"""
 
 
 def worlds_for(program: str, seed: int, count: int = WORLDS) -> Worlds:
-    """Random worlds in which the program ends by itself and that together take all its branches.
+    """Draw random worlds in which the program halts, and which together take all its branches.
 
-    Where too few of those drawn are so, the others come last. In worlds where the program is cut off, hardly
-    any other program is like it.
+    If it halts in too few of them, other worlds follow. Worlds where it is cut off are of little use for a
+    comparison, since hardly any other program behaves the same there.
     """
     pool = random_worlds(count * POOL, seed, wall_density=WALL_DENSITY)
     compiled = KAREL.compile(LANGUAGE.batch([KAREL.read(program)]), branches=True)
@@ -268,15 +268,15 @@ def in_worlds(worlds: Worlds) -> Callable[[NDArray[np.uint8]], Rollouts]:
 
 @jit
 def choose_worlds(covered: NDArray[np.uint64], chosen: NDArray[np.int64]) -> np.uint64:
-    """Choose worlds that together take all branches that any of them takes; the first ones otherwise.
+    """Choose worlds that together take as many branches as possible, then fill up with the first worlds.
 
-    covered: [worlds] a bit per branch. chosen: filled with the numbers of the chosen, ascending. Returns what
-    they cover together.
+    covered: [worlds] a bit per branch taken. chosen: output, the numbers of the chosen worlds, ascending.
+    Returns the branches that they take together.
     """
     taken = np.zeros(len(covered), np.bool_)
     together = np.uint64(0)
     count = 0
-    while count < len(chosen):  # the one that adds most, again and again
+    while count < len(chosen):  # greedily add the world with the most new branches
         best, most = -1, 0
         for world in range(len(covered)):
             new, bits = covered[world] & ~together, 0
@@ -311,7 +311,7 @@ def _choose_all(covered: NDArray[np.uint64], chosen: NDArray[np.int64], together
 
 
 CONDITIONS = (int(Kind.WHILE), int(Kind.IF), int(Kind.IFELSE))
-"""kinds of tokens that branch; a REPEAT doesn't"""
+"""kinds of tokens that branch; REPEAT does not"""
 
 
 def _traces(tokens: NDArray[np.uint8], worlds: Worlds, config: DataConfig) -> Rollouts:
@@ -332,7 +332,7 @@ def _end(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG
 def _cover(
     tokens: NDArray[np.uint8], worlds: Worlds, config: DataConfig
 ) -> tuple[dict[str, NDArray[Any]], NDArray[np.uint64]]:
-    """Run programs in a pool of worlds, and keep the chosen ones; and tell the branches that they take."""
+    """Run programs in a pool of worlds; return the rollouts in the chosen worlds, and the branches taken."""
     rollouts = _traces(tokens, worlds, config)
     assert rollouts.covered is not None
     assert rollouts.actions is not None
@@ -341,7 +341,7 @@ def _cover(
     covered = rollouts.covered
     rows = np.arange(len(tokens))[:, None]
     if config.keep != "every":
-        # A world where the program doesn't end by itself counts for nothing and comes last.
+        # A world where the program does not halt covers no branches and comes last.
         halted = rollouts.outcome == Outcome.HALTED
         order = np.argsort(~halted, axis=1, kind="stable")
         covered = np.where(halted, covered, np.uint64(0))[rows, order]
@@ -361,7 +361,7 @@ def _cover(
 
 
 def make_dataset(config: DataConfig, progress: Callable[[int], object] = int) -> Dataset:
-    """Draw programs and worlds, run them, and choose the worlds. A function of the configuration alone."""
+    """Draw programs and worlds, run the programs, and choose worlds. Depends on the configuration only."""
     programs = _different_programs(config)
     first = count = 0
     parts: dict[str, list[NDArray[Any]]] = {}

@@ -1,12 +1,12 @@
-"""The tasks as Gymnasium environments: one world, or thousands that step together in compiled code.
+"""Gymnasium environments of Karel's tasks: one world, or thousands that step together in compiled code.
 
     import gymnasium, leaps
 
     env = gymnasium.make("Karel/Maze-v0", observation="perceptions")
     many = gymnasium.make_vec("Karel/Maze-v0", num_envs=1024, observation="grid", size=(8, 8))
 
-A step's reward is the change in the task's value (before the first step it counts as 0), minus the task's
-cost per action, if any. So the rewards of an episode add up to its return. `terminated`: the task is decided.
+A step's reward is the change in the task's value (0 before the first step), minus the task's cost per action,
+if any. So the rewards of an episode add up to its return. `terminated`: the task has ended the episode.
 `truncated`: the horizon is reached.
 """
 
@@ -29,7 +29,7 @@ from leaps.tasks import get
 
 
 def observation_space(observation: Observation, size: tuple[int, int]) -> spaces.Space[Arrays]:
-    """What one world's observation looks like."""
+    """Return the observation space of one world."""
     if observation == "grid":
         return spaces.Box(0, 1, (*size, PLANES), np.uint8)
     if observation == "perceptions":
@@ -38,12 +38,12 @@ def observation_space(observation: Observation, size: tuple[int, int]) -> spaces
 
 
 def _checked(seed: SupportsIndex | None) -> int | None:
-    """Take a seed of any type of whole number, as Gymnasium itself doesn't, or say what is wrong with it."""
+    """Convert a seed from any integer type, which Gymnasium does not; ValueError if it is negative."""
     if seed is None:
         return None
     number = operator.index(seed)
     if number < 0:
-        raise ValueError(f"a seed is 0 or more, found {number}")
+        raise ValueError(f"seed must be 0 or more, found {number}")
     return number
 
 
@@ -54,7 +54,7 @@ class KarelEnv(gymnasium.Env[Arrays, np.int64]):
     0 to 10 markers), or "perceptions", the five that programs have. size: (height, width) with the border.
     """
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 8}  # noqa: RUF012  Gymnasium's own form
+    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 8}  # noqa: RUF012  as in Gymnasium
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class KarelEnv(gymnasium.Env[Arrays, np.int64]):
         self.observation_space = observation_space(observation, self.simulation.size)
         self.action_space = spaces.Discrete(len(LANGUAGE.actions))
         self.render_mode = render_mode
-        self._everyone = np.ones(1, np.bool_)
+        self._all = np.ones(1, np.bool_)
 
     @property
     def world(self) -> World:
@@ -82,17 +82,17 @@ class KarelEnv(gymnasium.Env[Arrays, np.int64]):
     def reset(
         self, *, seed: SupportsIndex | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Draw an initial state; the same seed gives the same sequence of them."""
+        """Draw an initial state; the same seed gives the same sequence of initial states."""
         super().reset(seed=_checked(seed), options=options)
         self.simulation.seed(0, int(self.np_random.integers(2**62)), 0)
-        self.simulation.renew(self._everyone)
+        self.simulation.renew(self._all)
         return self.simulation.observe(self.observation)[0], {}
 
     def step(self, action: np.int64 | int) -> tuple[Arrays, float, bool, bool, dict[str, Any]]:
-        """Do one action."""
+        """Take one action."""
         if not self.action_space.contains(action):
-            raise ValueError(f"an action is 0 to {len(LANGUAGE.actions) - 1}, found {action!r}")
-        rewards, terminated, truncated = self.simulation.advance(np.array([action], np.int64), self._everyone)
+            raise ValueError(f"action must be from 0 to {len(LANGUAGE.actions) - 1}, found {action!r}")
+        rewards, terminated, truncated = self.simulation.advance(np.array([action], np.int64), self._all)
         observation = self.simulation.observe(self.observation)[0]
         return observation, float(rewards[0]), bool(terminated[0]), bool(truncated[0]), {}
 
@@ -108,9 +108,9 @@ class KarelEnv(gymnasium.Env[Arrays, np.int64]):
 class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
     """Many worlds of a task that step together in compiled code. Arguments as for `KarelEnv`.
 
-    autoreset_mode: what happens when an episode ends. "next-step" (Gymnasium's default): the next step
-    ignores the action and returns the new initial state. "same-step": the new initial state is returned at
-    once, and the last one is in info["final_obs"].
+    autoreset_mode: when to reset after the end of an episode. "next-step" (Gymnasium's default): the next
+    step ignores the action and returns the new initial state. "same-step": the last step returns the new
+    initial state, and the final state is in info["final_obs"].
     """
 
     metadata = {  # noqa: RUF012
@@ -147,11 +147,11 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
             **type(self).metadata,
             "autoreset_mode": AutoresetMode.SAME_STEP if self.same_step else AutoresetMode.NEXT_STEP,
         }
-        self._everyone = np.ones(num_envs, np.bool_)
+        self._all = np.ones(num_envs, np.bool_)
         self._ended = np.zeros(num_envs, np.bool_)
         self._seeded = False
         self._listed = False
-        """whether the worlds follow seeds of their own"""
+        """whether the worlds were seeded with a list of seeds"""
 
     def reset(
         self,
@@ -159,9 +159,9 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
         seed: SupportsIndex | Sequence[SupportsIndex | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Arrays, dict[str, Any]]:
-        """Draw initial states. Of one seed, world `i` follows stream `i`; a list has a seed per world.
+        """Draw initial states. With one seed, world `i` uses stream `i` of it; a list has a seed per world.
 
-        A world whose seed is None goes on as it was seeded before; if it never was, it begins anywhere.
+        A world whose seed is None continues its random stream; if it never had a seed, it gets a random one.
         """
         if isinstance(seed, Sequence | np.ndarray):
             if len(seed) != self.num_envs:
@@ -171,18 +171,18 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
                 self._seed_all()
             for index, one in enumerate(seeds):
                 if one is not None:
-                    self.simulation.seed(index, one % 2**63, 0)  # all that a stream takes
+                    self.simulation.seed(index, one % 2**63, 0)  # the largest range that a stream takes
             self._listed = True
         elif seed is not None or not self._listed:
             super().reset(seed=_checked(seed), options=options)
             self._seed_all()
             self._listed = False
-        self.simulation.renew(self._everyone)
+        self.simulation.renew(self._all)
         self._ended = np.zeros(self.num_envs, np.bool_)
         return self.simulation.observe(self.observation), {}
 
     def _seed_all(self) -> None:
-        """Let world `i` follow stream `i` of the environment's own random numbers."""
+        """Seed world `i` with stream `i` of a seed from the environment's own generator."""
         base = int(self.np_random.integers(2**62))
         for index in range(self.num_envs):
             self.simulation.seed(index, base, index)
@@ -191,20 +191,21 @@ class KarelVectorEnv(VectorEnv[Arrays, NDArray[np.int64], NDArray[Any]]):
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[Arrays, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Do one action in each world."""
+        """Take one action in each world."""
         actions = np.asarray(actions, np.int64)
         if actions.shape != (self.num_envs,):
             raise ValueError(f"expected {self.num_envs} actions, one per world, found shape {actions.shape}")
         if actions.min() < 0 or actions.max() >= len(LANGUAGE.actions):
             raise ValueError(
-                f"an action is 0 to {len(LANGUAGE.actions) - 1}, found {actions.min()} to {actions.max()}"
+                f"actions must be from 0 to {len(LANGUAGE.actions) - 1}, "
+                f"found {actions.min()} to {actions.max()}"
             )
         info: dict[str, Any] = {}
         if not self.same_step and self._ended.any():
             self.simulation.renew(self._ended)
             rewards, terminated, truncated = self.simulation.advance(actions, ~self._ended)
         else:
-            rewards, terminated, truncated = self.simulation.advance(actions, self._everyone)
+            rewards, terminated, truncated = self.simulation.advance(actions, self._all)
         self._ended = terminated | truncated
         if self.same_step and self._ended.any():
             info = {"final_obs": self.simulation.observe(self.observation), "_final_obs": self._ended}

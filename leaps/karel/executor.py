@@ -1,6 +1,6 @@
-"""Run many programs in many worlds, fast: compiled code from the tokens to the outcome.
+"""Run many programs in many worlds in compiled code.
 
-The fast twin of `leaps.karel.interpreter`, made from the rules in `leaps.karel.physics`; see
+The fast counterpart of `leaps.karel.interpreter`, compiled from the rules in `leaps.karel.physics`; see
 `leaps.compiled.kernels`.
 """
 
@@ -60,5 +60,5 @@ def run(
 
 
 def replay(worlds: Worlds, actions: NDArray[np.uint8], hooks: Hooks | None = None) -> Any:
-    """Do the actions [worlds, horizon] again, and return every state; see `Engine.replay`."""
+    """Replay actions [worlds, horizon], and return every state; see `Engine.replay`."""
     return ENGINE.replay(worlds, actions, hooks or no_task())

@@ -1,4 +1,4 @@
-"""Features that only Karel has: parts of the studio, data sets, and runs recorded by another interpreter."""
+"""Features that only Karel has: parts of the studio, data sets, and recorded runs of another interpreter."""
 
 from leaps.domain import Extras, RandomWorlds
 from leaps.karel.conformance import conform

@@ -1,6 +1,6 @@
-"""Karel as a stage for programs, in plain Python; see `leaps.dsl.interpreter`.
+"""Interpret programs in Karel's world, in plain Python; see `leaps.dsl.interpreter`.
 
-Slow and readable. `leaps.karel.executor` is its fast twin, and a property test holds the two equal.
+Slow and readable. `leaps.karel.executor` does the same fast, and a property test checks that both agree.
 """
 
 from collections.abc import Callable
@@ -11,23 +11,23 @@ from leaps.karel.physics import MOVED, TRUTH, act, flatten, layout_of, load, per
 from leaps.karel.world import EXIT, LANGUAGE, World
 
 Reaction = Callable[[World, int, int, int], bool]
-"""what a task does after an action: (world, what changed, row and column that Karel acted from) → end it?"""
+"""a task's reaction to an action: (world, change, row and column before the action) → whether the run ends"""
 
 
 def perceived(world: World) -> int:
-    """The code of what Karel perceives."""
+    """Return the code of Karel's perceptions."""
     flat, layout = flatten(world), layout_of(world)
     return int(perceive(flat, layout, load(flat, 0, layout)))
 
 
 def holds(condition: Condition, world: World) -> bool:
-    """Look whether a condition holds."""
+    """Test whether a condition holds."""
     perception = LANGUAGE.perceptions.index(condition.perception)
     return bool(TRUTH[perception, perceived(world)]) != condition.negated
 
 
 def apply(world: World, action: int) -> int:
-    """Do one action in a world, and return what changed."""
+    """Take one action in a world, and return the kind of change."""
     flat, layout = flatten(world), layout_of(world)
     registers, change = act(flat, layout, load(flat, 0, layout), action)
     store(flat, 0, layout, registers)
@@ -35,7 +35,7 @@ def apply(world: World, action: int) -> int:
 
 
 class KarelStage:
-    """A world that a program acts in, with what a task does after an action."""
+    """A world that a program acts in, with a task's reaction to the actions."""
 
     def __init__(self, world: World, react: Reaction | None = None, events: int = 0) -> None:
         self.world, self.react, self.events = world, react, events
@@ -49,7 +49,7 @@ class KarelStage:
         over = False
         if self.react is not None and change & self.events:
             over = self.react(self.world, change, row, column)
-        # Only now: the task may have moved Karel, or made an exit where Karel stands.
+        # Check for an exit after the reaction, which may move Karel or put an exit under it.
         if change & (MOVED | self.events):
             over |= bool(self.world.ground[self.world.place[:2]] == EXIT)
         return Outcome.ENDED if over else None
@@ -64,7 +64,7 @@ def play(
     *,
     calls: int | None = None,
 ) -> Course:
-    r"""Let a program act in a world, which it changes: iterate over the steps, then ask for the outcome.
+    r"""Run a program in a world, which it changes: iterate over the steps, then read `outcome`.
 
     >>> from leaps.dsl.text import parse
     >>> world = World.parse("#####\n#>..#\n#####")

@@ -1,24 +1,24 @@
-"""What a policy sees of a world: all of it as planes of booleans, or what Karel perceives.
+"""Observations for policies: the whole world as planes of booleans, or Karel's perceptions.
 
-Worlds are kept as integers; planes are made here, at a network's door.
+Worlds are stored as integers, and converted to planes only as input of a network.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.karel.physics import TRUTH, layout_of, load, perceive
 from leaps.karel.world import LANGUAGE, MAX_MARKERS, WALL, Worlds, flatten
 
 WALL_PLANE = 4
-MARKER_PLANE = 5  # the plane of "0 markers"; those of 1 to 10 follow
+MARKER_PLANE = 5  # the plane of "0 markers"; the planes of 1 to 10 markers follow
 PLANES = MARKER_PLANE + MAX_MARKERS + 1
 PERCEPTIONS = len(LANGUAGE.perceptions)
 BITS = 1 << np.arange(PERCEPTIONS)
-"""the value of each perception in the number of all five"""
+"""bit of each perception in a number that combines all five"""
 PERCEIVED = ((np.arange(2**PERCEPTIONS)[:, None] & BITS) > 0).astype(np.uint8)
-"""[32, 5] the perceptions of each number"""
+"""[32, 5] the perceptions in each such number"""
 
 
 @jit
@@ -42,7 +42,7 @@ def planes(worlds: Worlds) -> NDArray[np.uint8]:
     """[worlds, height, width, 16] of 0 and 1: Karel facing N, E, S, W; wall; 0 to 10 markers."""
     height, width = worlds.size
     out = np.empty((worlds.count, height, width, PLANES), np.uint8)
-    share(lambda first, last: _planes_range(worlds, out, first, last), worlds.count, grain=256)
+    run_sliced(lambda first, last: _planes_range(worlds, out, first, last), worlds.count, grain=256)
     return out
 
 
@@ -56,7 +56,7 @@ def _perceptions_range(worlds: Worlds, out: NDArray[np.uint8], first: int, last:
 
 
 def perceptions(worlds: Worlds) -> NDArray[np.uint8]:
-    """[worlds, 5] of 0 and 1: what Karel perceives, in the order of the language's perceptions."""
+    """[worlds, 5] of 0 and 1: Karel's perceptions, in the order of the language."""
     out = np.empty((worlds.count, PERCEPTIONS), np.uint8)
-    share(lambda first, last: _perceptions_range(worlds, out, first, last), worlds.count, grain=4096)
+    run_sliced(lambda first, last: _perceptions_range(worlds, out, first, last), worlds.count, grain=4096)
     return out

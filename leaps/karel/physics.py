@@ -1,7 +1,7 @@
-"""The rules of Karel's world: five actions and five perceptions, written once; see `leaps.compiled.rules`.
+"""The rules of Karel's world: its five actions and five perceptions; see `leaps.compiled.rules`.
 
-They work on flat grids: a cell's position is `row * width + column`, after all cells of the worlds before it,
-so that stepping ahead is adding `ahead[heading]`. Karel's position and heading are the registers.
+They work on flat grids: a cell's position is `row * width + column`, plus the cells of all worlds before it.
+A step ahead adds `ahead[heading]` to the position. Karel's position and heading are the registers.
 """
 
 from typing import Any, NamedTuple
@@ -31,36 +31,36 @@ from leaps.karel.world import same_state as same_state
 from leaps.karel.world import world_at as world_at
 
 MOVED, PICKED, PUT, FAILED, TURNED = 1, 2, 4, 8, 16
-"""what became of an action, as bits: a task names those after which it reacts. FAILED: a move into a wall,
-which turns Karel around, or a marker that could not be picked up or put down"""
+"""results of an action, as bits; a task chooses the ones that it reacts to. FAILED: a move into a wall, which
+turns Karel around, or a marker that could not be picked up or put down"""
 EVENTS = MOVED | PICKED | PUT | FAILED | TURNED
 STATEFUL = PICKED | PUT
 FINAL = MOVED
 
 FRONT_CLEAR, LEFT_CLEAR, RIGHT_CLEAR, MARKERS = 1, 2, 4, 8
-"""what Karel perceives, as bits of one code: the senses of its language"""
+"""Karel's senses, as bits of one code"""
 assert LANGUAGE.senses == ("frontIsClear", "leftIsClear", "rightIsClear", "markersPresent")
 CODES = 16
 TRUTH = LANGUAGE.truth
 """[perceptions, codes] whether a perception holds when the code is perceived"""
 
 REACT_TYPE = types.boolean(WORLD_TYPE, types.int64, types.int64, types.int64)
-"""react(world, what changed, row and column that Karel acted from) → whether the rollout is over"""
+"""react(world, change, row and column before the action) → whether the rollout is over"""
 VALUE_TYPE = types.float64(WORLD_TYPE, WORLD_TYPE)
-"""value(world, the world as it was at the start) → what the task pays in this state"""
+"""value(world, initial world) → the task's value of this state"""
 react_at, value_at = function_at(REACT_TYPE), function_at(VALUE_TYPE)
 
-# Positions and headings are unsigned in compiled code: a signed index costs a test for "from the end".
+# Positions and headings are unsigned in compiled code: a signed index costs a test for negative values.
 _ONE, _TWO, _THREE = np.uint64(1), np.uint64(2), np.uint64(3)
 Registers = tuple[np.uint64, np.uint64]
 """Karel's position and heading"""
 
 
 class Layout(NamedTuple):
-    """What is constant for worlds of one size."""
+    """Constants for worlds of one size."""
 
     ahead: NDArray[np.uint64]
-    """[headings] the way to the next cell in a flat grid (modulo 2^64: North and West are negative)"""
+    """[headings] offset of the next cell in a flat grid (modulo 2^64: North and West are negative)"""
     width: np.uint64
     cells: np.uint64
     memory: np.uint64
@@ -96,7 +96,7 @@ def store(flat: FlatWorlds, number: int, layout: Layout, registers: Registers) -
 
 @inlined
 def perceive(flat: FlatWorlds, layout: Layout, registers: Registers) -> np.uint64:
-    """Look to the front, left and right, and down: the code of what Karel perceives."""
+    """Return the code of Karel's perceptions: front, left, right and the markers below."""
     position, heading = registers
     front = flat.ground[position + layout.ahead[heading]] != WALL
     left = flat.ground[position + layout.ahead[(heading + _THREE) & _THREE]] != WALL
@@ -108,7 +108,7 @@ def perceive(flat: FlatWorlds, layout: Layout, registers: Registers) -> np.uint6
 
 @inlined
 def act(flat: FlatWorlds, layout: Layout, registers: Registers, action: int) -> tuple[Registers, int]:
-    """Do one action: Karel's new position and heading, and what became of it."""
+    """Take one action; return Karel's new position and heading, and the result of the action."""
     position, heading = registers
     if action == MOVE:
         front = position + layout.ahead[heading]

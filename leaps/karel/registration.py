@@ -1,7 +1,7 @@
-"""Tell Gymnasium of the Karel environments: after `import leaps`, `gymnasium.make("Karel/Maze-v0")` works.
+"""Register the Karel environments: after `import leaps`, `gymnasium.make("Karel/Maze-v0")` works.
 
-Only names are registered: the environments themselves are imported when one is made. Where Gymnasium is not
-installed (a machine that only trains, say), nothing is missed.
+Only names are registered; the environment classes are imported at first use. Without Gymnasium (for example
+on a machine that only trains), nothing is registered.
 """
 
 from importlib.util import find_spec

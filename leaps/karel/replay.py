@@ -1,8 +1,8 @@
-"""One rollout of Karel for the studio, recorded step by step and filmed.
+"""Record and film one rollout of Karel for the studio.
 
 Compiled code replays the actions and lets other threads run. The interpreter's control flow then finds the
-reason of each action from what was perceived at each step. In a large world this takes a hundredth of the
-time that the interpreter takes on the world itself.
+statement behind each action from the perceptions recorded at each step. In a large world this takes a
+hundredth of the time that the interpreter takes in the world itself.
 """
 
 from contextlib import suppress
@@ -26,14 +26,14 @@ from leaps.karel.tasks import KarelTask
 from leaps.karel.world import EXIT, KAREL, LANGUAGE, WALL, World, Worlds, flatten, world_at
 
 LARGEST = 40
-"""cells along a side of a world that is filmed"""
+"""maximum number of cells along a side of a filmed world"""
 LARGEST_CELL = 28
-"""pixels along a side of a cell in a film; larger films take seconds to make"""
+"""maximum number of pixels along a side of a cell in a film; larger films take seconds to make"""
 DIGITS = 6
-"""decimals of the value after each step"""
+"""number of decimals of the value after each step"""
 BECAME_WALL = -1
 _PERCEIVED = ["".join(str(int(row[code])) for row in TRUTH) for code in range(CODES)]
-"""[codes] the perceptions that hold, as 1 and 0 in their order"""
+"""[codes] the perceptions as text of 1 and 0, in the order of the language"""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,9 @@ class KarelReplay:
     def check_film(self) -> None:
         if max(self.world.size) > LARGEST:
             height, width = self.world.size
-            raise ValueError(f"a film has at most {LARGEST} cells a side, found {height}x{width}")
+            raise ValueError(
+                f"a filmed world must have at most {LARGEST} cells a side, found {height}x{width}"
+            )
 
     def film(self, frames: int, pixels: int) -> bytes:
         actions, _, _ = self.actions()
@@ -126,13 +128,14 @@ class Recording:
     """States of a rollout."""
 
     pose: NDArray[np.int64]
-    """[steps, 3] after each"""
+    """[steps, 3] Karel's pose after each step"""
     value: NDArray[np.float64]
-    """[steps] after each; the return if the rollout ended there"""
+    """[steps] value after each step: the return if the rollout ended there"""
     codes: NDArray[np.uint8]
-    """[steps + 1] what was perceived before each, and at the end"""
+    """[steps + 1] code of the perceptions before each step, and at the end"""
     changes: NDArray[np.int64]
-    """[n, 4] step, row, column and markers of a cell that changed; BECAME_WALL if it is a wall from now on"""
+    """[n, 4] step, row, column and markers of a changed cell; BECAME_WALL instead of markers if it is now
+    wall"""
 
 
 def record_actions(world: World, actions: NDArray[np.uint8], hooks: Hooks | None) -> Recording:
@@ -177,7 +180,7 @@ def _record_all(
         before = np.int64(registers[0])
         registers, change, _ = do(flat, worlds, 0, layout, registers, actions[step], hooks.events, react)
         store(flat, 0, layout, registers)
-        # An action changes no cell but the one that Karel stands on; a task may change any.
+        # An action changes only the cell that Karel stands on; a task's reaction may change any cell.
         first, last = before, before + 1
         if change & hooks.events:
             first, last = np.int64(0), np.int64(height * width)
@@ -203,15 +206,15 @@ class Reasons:
     """Statements and tested conditions behind the actions of a rollout."""
 
     statements: list[int]
-    """of each step: the statement that acted"""
+    """number of the statement that acted, for each step"""
     tests: list[tuple[int, int, int]]
-    """step, statement, and whether its condition held, looked at before the step's action"""
+    """step, statement, and whether its condition held, for each test before the step's action"""
     final_tests: list[tuple[int, int]]
-    """looked at after the last action"""
+    """statement, and whether its condition held, for each test after the last action"""
 
 
 class _Recalled:
-    """Recorded perceptions of each step, in place of a world to look at."""
+    """Test conditions against the recorded perceptions of each step instead of a world."""
 
     def __init__(self, program: Program, codes: list[int]) -> None:
         self.codes, self.steps = codes, 0
@@ -242,24 +245,24 @@ def explain(
     calls: int | None,
     most_tests: int,
 ) -> Reasons:
-    """Find the statement of each step and the tests that led there, until there are more than `most_tests`.
+    """Find the statement of each step and the tests before it; stop after more than `most_tests` tests.
 
-    whole: whether these are all the steps of a rollout with this outcome. calls: the limit of calls in the
+    whole: whether these are all steps of a rollout with this outcome. calls: the limit of calls in the
     rollout, if any.
     """
     recalled = _Recalled(program, codes.tolist())
     statements: list[int] = []
-    ways = actions_of(program.body, recalled.look, Calls(calls))
+    pending = actions_of(program.body, recalled.look, Calls(calls))
     while len(statements) < steps:
-        statement, _ = next(ways)
+        statement, _ = next(pending)
         if len(recalled.tested) > most_tests:
             break
         statements.append(recalled.numbers[id(statement)])
         recalled.steps += 1
     tests = [test for test in recalled.tested if test[0] < len(statements)]
     if not whole or len(statements) < steps or outcome == Outcome.ENDED:
-        return Reasons(statements, tests, [])  # when the world ends a rollout, the program never looks again
+        return Reasons(statements, tests, [])  # the world ended the rollout before another test
     recalled.tested.clear()
     with suppress(StuckError, CallLimitError):
-        next(ways, None)
+        next(pending, None)
     return Reasons(statements, tests, [(number, held) for _, number, held in recalled.tested])

@@ -1,4 +1,4 @@
-"""Many worlds of one task that step together in compiled code: what environments and policies live in."""
+"""Simulate many worlds of one task, which step together in compiled code, for environments and policies."""
 
 from typing import Literal
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leaps.base.jit import jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.base.randomness import seed_stream
 from leaps.karel.executor import ENGINE
 from leaps.karel.observe import perceptions, planes
@@ -19,7 +19,7 @@ Observation = Literal["grid", "perceptions"]
 Arrays = NDArray[np.uint8]
 
 BLIND_TO_HEADING = frozenset(task.value for task in (*TASKS.values(), *VARIANTS.values()))
-"""values that don't ask where Karel faces (a test holds them to that): not asked again after a turn"""
+"""values that do not depend on Karel's heading (a test checks this); not computed again after a turn"""
 
 
 @jit
@@ -42,7 +42,7 @@ def _renew_range(
     for number in range(first, last):
         if wanted[number]:
             world = world_at(worlds, number)
-            # What a task doesn't draw is 0, as in `Task.worlds`, and not what the last episode left there.
+            # Start from zeros, as in `Task.worlds`, so that no values of the last episode remain.
             world.ground[:], world.markers[:], world.pose[:], world.memory[:] = 0, 0, 0, 0
             draw_world(sampler, streams[number : number + 1], world, bits, seen_share)
             copy_world(source, number, target, number, layout)
@@ -51,7 +51,7 @@ def _renew_range(
 
 
 class Simulation:
-    """Worlds of one task, each with its steps, its value and a stream of its own to begin anew from."""
+    """Worlds of one task, each with its number of steps, its value and its own random stream for resets."""
 
     def __init__(
         self, task: KarelTask, count: int, size: tuple[int, int] | None = None, horizon: int | None = None
@@ -64,12 +64,12 @@ class Simulation:
             raise ValueError(f"the horizon must be at least 1, found {self.horizon}")
         self.worlds = Worlds.empty(count, self.size, task.memory)
         self.starts = Worlds.empty(count, self.size, task.memory)
-        # Until worlds are placed or drawn, all is wall around Karel.
+        # Before `place` or `renew`, a world is all wall, so that Karel can't move.
         self.worlds.ground[:], self.worlds.pose[:, :2] = WALL, 1
         self.values = np.zeros(count, np.float64)
         self.steps = np.zeros(count, np.int64)
         self.streams = np.zeros(count, np.uint64)
-        self._looked_at = not task.ships
+        self._checked = not task.ships
         self._blind = task.value in BLIND_TO_HEADING
         self._bits = task.configuration_bits(self.size) if task.configuration_bits else 0
 
@@ -78,17 +78,17 @@ class Simulation:
         return len(self.steps)
 
     def seed(self, index: int, seed: int, stream: int) -> None:
-        """Let world `index` draw its initial states from stream `stream` of `seed`."""
+        """Draw the initial states of world `index` from stream `stream` of `seed`."""
         seed_stream(self.streams[index : index + 1], seed, stream)
 
     def place(self, worlds: Worlds) -> None:
-        """Begin in these worlds."""
+        """Start from these worlds."""
         if (worlds.count, worlds.size) != (self.count, self.size):
             raise ValueError(
                 f"expected {self.count} worlds of {self.size}, found {worlds.count} of {worlds.size}"
             )
-        for mine in (self.worlds, self.starts):
-            copied, source = flatten(mine), flatten(worlds)
+        for target in (self.worlds, self.starts):
+            copied, source = flatten(target), flatten(worlds)
             copied.ground[:], copied.markers[:] = source.ground, source.markers
             copied.pose[:], copied.memory[:] = source.pose, source.memory
         self.values[:] = 0.0
@@ -97,7 +97,7 @@ class Simulation:
     def renew(self, wanted: NDArray[np.bool_]) -> None:
         """Draw new initial states for the wanted worlds."""
         try:
-            share(
+            run_sliced(
                 lambda first, last: _renew_range(
                     self.task.sampler,
                     self._bits,
@@ -114,13 +114,13 @@ class Simulation:
                 self.count,
                 grain=1024,
             )
-        except ValueError as error:  # of a task of one's own: what it drew can't be
+        except ValueError as error:  # a user-defined task drew an invalid world
             raise ValueError(f"{self.task.name}: {error}") from None
 
     def advance(
         self, actions: NDArray[np.int64], active: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Do one action in each active world: rewards, terminated, truncated."""
+        """Take one action in each active world; return rewards, terminated and truncated."""
         found = ENGINE.advance(
             self.worlds,
             self.starts,
@@ -132,7 +132,7 @@ class Simulation:
             self.task.hooks,
             coarse=self._blind,
         )
-        if self._looked_at and np.isnan(self.values).any():  # a world that can't be played in any more
+        if self._checked and np.isnan(self.values).any():  # a reaction made a world invalid
             self.task.check_values(self.values)
         return found
 

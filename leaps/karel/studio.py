@@ -37,7 +37,7 @@ _LINES = {
         "DEF run m( turnLeft turnLeft pickMarker move pickMarker "
         + f"{_PICK * 4}turnLeft {_PICK * 4}turnLeft {_PICK * 4}turnLeft {_PICK * 3}m)"
     ),
-    # The paper has none for the harder tasks: these do a part of the work.
+    # The paper has no programs for the harder tasks; these solve them in part.
     "door-key": (
         "DEF run m( WHILE c( noMarkersPresent c) w( IF c( rightIsClear c) i( turnRight i) move w) pickMarker "
         "WHILE c( noMarkersPresent c) w( IF c( rightIsClear c) i( turnRight i) move w) putMarker m)"
@@ -56,9 +56,9 @@ _LINES = {
     ),
 }
 START = {task: parse(line, LANGUAGE) for task, line in _LINES.items()}
-"""a program for each featured task: sensible, and with room for improvement"""
+"""a program for each featured task: reasonable, but not optimal"""
 ANY_START = Program((Action(LANGUAGE.actions[0]),))
-"""for any other task: it acts, so there is something to see"""
+"""first program for any other task: it acts, so the page has a step to show"""
 
 
 class KarelStudio:

@@ -1,7 +1,7 @@
-"""Karel's world: a walled grid, markers, and Karel. It knows no task.
+"""Karel's world: a walled grid, markers and Karel, independent of tasks.
 
-The same arrays are the world to people (`print(world)`), to the interpreter and to compiled code: numba
-sees a `World` as the tuple of arrays that it is.
+Printing (`print(world)`), the interpreter and compiled code use the same arrays: a `World` is a tuple of
+arrays, which numba supports.
 """
 
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ LANGUAGE = Language(
     opposites=(("noMarkersPresent", "markersPresent"),),
 )
 PROGRAMS = ProgramDistribution(actions=(0.5, 0.15, 0.15, 0.1, 0.1), perceptions=(0.5, 0.15, 0.15, 0.1, 0.1))
-"""the paper's random programs"""
+"""distribution of the paper's random programs"""
 KAREL = Domain("karel", LANGUAGE, PROGRAMS, space="leaps", compiled=True, extras_module="leaps.karel.extras")
 
 MOVE, TURN_RIGHT, TURN_LEFT, PICK_MARKER, PUT_MARKER = range(5)
@@ -32,7 +32,7 @@ HEADINGS = "NESW"
 ARROWS = "^>v<"
 
 FLOOR, WALL, EXIT = range(3)
-"""what a cell's ground can be; arriving on an EXIT ends a rollout (a task decides what that is worth)"""
+"""kinds of ground; reaching an EXIT ends a rollout, and the task defines its value"""
 
 MAX_MARKERS = 10
 
@@ -51,11 +51,11 @@ class World(NamedTuple):
     ground: NDArray[np.uint8]
     """[height, width] FLOOR, WALL or EXIT"""
     markers: NDArray[np.uint8]
-    """[height, width] how many markers lie in each cell"""
+    """[height, width] number of markers in each cell"""
     pose: NDArray[np.int64]
     """[3] Karel's row, column and heading"""
     memory: NDArray[np.int64]
-    """what a task has to remember; Karel can't see it"""
+    """a task's own state, which Karel can't perceive"""
 
     @property
     def place(self) -> tuple[int, int, int]:
@@ -80,21 +80,21 @@ class World(NamedTuple):
         rows = picture.strip().split("\n")
         karels = [(r, c) for r, row in enumerate(rows) for c, cell in enumerate(row) if cell in ARROWS]
         if len(karels) != 1:
-            raise ValueError(f"a world holds exactly one Karel (one of {ARROWS}), found {len(karels)}")
+            raise ValueError(f"a world must have exactly one Karel (one of {ARROWS}), found {len(karels)}")
         row, column = karels[0]
         heading = ARROWS.index(rows[row][column])
         return World.of([line.replace(ARROWS[heading], ".") for line in rows], row, column, heading)
 
     @staticmethod
     def of(rows: list[str], row: int, column: int, heading: int) -> "World":
-        """Make a world from a grid of `#`, `.`, `1`-`9`, `A`, and Karel's place."""
+        """Make a world from a grid of `#`, `.`, `1`-`9`, `A`, and Karel's row, column and heading."""
         height, width = len(rows), len(rows[0]) if rows else 0
         if height < 3 or width < 3:
-            raise ValueError(f"a world is at least 3x3 with its walls, found {height}x{width}")
+            raise ValueError(f"a world must be at least 3x3 with its walls, found {height}x{width}")
         for r, line in enumerate(rows):
             if len(line) != width:
                 raise ValueError(
-                    f"the rows of a world are equally long; row 0 has {width}, row {r} has {len(line)}"
+                    f"the rows of a world must be equally long; row 0 has {width}, row {r} has {len(line)}"
                 )
             if strange := set(line) - set("#.123456789A"):
                 raise ValueError(f"row {r} has {sorted(strange)[0]!r}; expected '#', '.', '1' to '9' or 'A'")
@@ -112,7 +112,7 @@ class World(NamedTuple):
         return World(ground, markers, np.array([row, column, heading]), np.zeros(0, np.int64))
 
     def rows(self) -> list[str]:
-        """The grid as `World.of` reads it, without Karel."""
+        """Return the grid without Karel, in the form that `World.of` reads."""
         symbols = np.array(list(".123456789A"))[self.markers]
         symbols[self.ground == WALL] = "#"
         return ["".join(row) for row in symbols]
@@ -138,7 +138,7 @@ class Worlds(NamedTuple):
 
     @staticmethod
     def join(parts: "list[Worlds]") -> "Worlds":
-        """Put batches of worlds of one size one after the other."""
+        """Concatenate batches of worlds of one size."""
         return Worlds(
             np.concatenate([part.ground for part in parts]),
             np.concatenate([part.markers for part in parts]),
@@ -148,7 +148,7 @@ class Worlds(NamedTuple):
 
     @staticmethod
     def empty(count: int, size: tuple[int, int], memory: int = 0) -> "Worlds":
-        """Make room for `count` worlds; their contents are for a sampler to fill in."""
+        """Allocate `count` worlds of zeros, for a sampler to fill in."""
         return Worlds(
             np.zeros((count, *size), np.uint8),
             np.zeros((count, *size), np.uint8),
@@ -157,7 +157,7 @@ class Worlds(NamedTuple):
         )
 
     @property
-    def count(self) -> int:  # type: ignore[override]  # nobody counts arrays in a tuple
+    def count(self) -> int:  # type: ignore[override]  # hides tuple.count, which is of no use here
         return len(self.pose)
 
     @property
@@ -166,18 +166,18 @@ class Worlds(NamedTuple):
         return height, width
 
     def world(self, index: int) -> World:
-        """World `index`, as a view: what changes there changes here."""
+        """Return world `index` as a view, which shares its arrays with this batch."""
         return World(self.ground[index], self.markers[index], self.pose[index], self.memory[index])
 
     def clone(self) -> "Worlds":
         return Worlds(self.ground.copy(), self.markers.copy(), self.pose.copy(), self.memory.copy())
 
     def room(self, count: int) -> "Worlds":
-        """Make room for worlds of the same kind."""
+        """Allocate worlds of the same size."""
         return Worlds.empty(count, self.size, self.memory.shape[1])
 
     def take(self, indices: NDArray[np.integer] | slice) -> "Worlds":
-        """Some of the worlds, in the order given."""
+        """Select worlds, in the order given."""
         return Worlds(
             np.ascontiguousarray(self.ground[indices]),
             np.ascontiguousarray(self.markers[indices]),
@@ -189,7 +189,7 @@ class Worlds(NamedTuple):
 GRID = types.Array(types.uint8, 2, "C")
 REGISTERS = types.Array(types.int64, 1, "C")
 WORLD_TYPE = types.NamedTuple((GRID, GRID, REGISTERS, REGISTERS), World)
-"""a `World` to compiled code"""
+"""type of a `World` in compiled code"""
 
 
 @inlined
@@ -200,7 +200,7 @@ def world_at(worlds: Worlds, index: int) -> World:
 
 @jit
 def empty_world(like: Worlds) -> World:
-    """Make room for one world of the same size as those."""
+    """Allocate one world of the same size as these."""
     return World(
         np.empty_like(like.ground[0]),
         np.empty_like(like.markers[0]),
@@ -210,10 +210,10 @@ def empty_world(like: Worlds) -> World:
 
 
 class FlatWorlds(NamedTuple):
-    """One or many worlds with each field as one row of numbers.
+    """One or many worlds with each field as a one-dimensional array.
 
-    In compiled code a view costs more than copying a small world: the kernels make flat views once, and
-    then count.
+    In compiled code, making a view costs more than copying a small world. So the kernels make flat views
+    once, and then compute indices.
     """
 
     ground: NDArray[np.uint8]
@@ -235,7 +235,7 @@ def flatten(worlds: Any) -> FlatWorlds:
 
 @inlined
 def _copy(source: NDArray[Any], read: int, target: NDArray[Any], write: int, count: int) -> None:
-    """Overwrite `count` numbers. Unsigned indices, or the loop is not vectorised."""
+    """Copy `count` numbers. Indices are unsigned, since otherwise the loop is not vectorised."""
     source_start, target_start = np.uint64(read), np.uint64(write)
     for i in range(np.uint64(count)):
         target[target_start + i] = source[source_start + i]
@@ -243,7 +243,7 @@ def _copy(source: NDArray[Any], read: int, target: NDArray[Any], write: int, cou
 
 @inlined
 def copy_flat(source: FlatWorlds, read: int, target: FlatWorlds, write: int, cells: Any, memory: Any) -> None:
-    """Overwrite world `write` of `target` with world `read` of `source`."""
+    """Copy world `read` of `source` to world `write` of `target`."""
     _copy(source.ground, read * cells, target.ground, write * cells, cells)
     _copy(source.markers, read * cells, target.markers, write * cells, cells)
     _copy(source.pose, read * 3, target.pose, write * 3, 3)
@@ -252,7 +252,7 @@ def copy_flat(source: FlatWorlds, read: int, target: FlatWorlds, write: int, cel
 
 @jit
 def _equal(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    """Compare up to the first difference."""
+    """Compare two arrays of the same length, up to the first difference."""
     for i in range(len(one)):  # noqa: SIM110  (no generators in compiled code)
         if one[i] != other[i]:
             return False
@@ -261,7 +261,7 @@ def _equal(one: NDArray[Any], other: NDArray[Any]) -> bool:
 
 @jit
 def same_state(one: FlatWorlds, other: FlatWorlds) -> bool:
-    """Whether two worlds are the same but, perhaps, for where Karel is."""
+    """Check whether two worlds are the same, apart from Karel's pose."""
     return (
         _equal(one.memory, other.memory)
         and _equal(one.markers, other.markers)
@@ -278,7 +278,7 @@ def place_karel(world: World, row: int, column: int, heading: int) -> None:
 
 @jit
 def clear(world: World) -> None:
-    """Make the world an empty walled room, and forget all that a task remembered."""
+    """Make the world an empty walled room, and reset the task's memory to 0."""
     world.ground[:] = WALL
     world.ground[1:-1, 1:-1] = FLOOR
     world.markers[:] = 0
@@ -326,12 +326,12 @@ def random_worlds(
     first: int = 0,
     wall_density: float = WALL_DENSITY,
 ) -> Worlds:
-    """Draw the worlds of the paper's data set: walls, markers and Karel scattered at random.
+    """Draw worlds as in the paper's data set, with random walls, markers and Karel's pose.
 
     World `i` depends on the seed and on `first + i` alone.
     """
     if min(size) < 3:
-        raise ValueError(f"a world is at least 3x3 with its walls, found {size[0]}x{size[1]}")
+        raise ValueError(f"a world must be at least 3x3 with its walls, found {size[0]}x{size[1]}")
     worlds = Worlds.empty(count, size)
     _scatter_all(worlds, seed, first, wall_density)
     return worlds

@@ -33,25 +33,25 @@ def umask(mask: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("content", [b"", b"new", bytes(range(256)) * 10_000])
-def test_a_file_holds_what_was_written_and_is_alone(tmp_path: Path, content: bytes) -> None:
+def test_a_file_has_the_written_content_and_no_temporary_file_remains(tmp_path: Path, content: bytes) -> None:
     write_atomically(tmp_path / "file", content)
     assert contents(tmp_path) == {"file": content}
 
 
-def test_a_new_file_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+def test_a_new_file_replaces_the_old_one(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"old and longer")
     write_atomically(file, b"new")
     assert contents(tmp_path) == {"file": b"new"}
 
 
-def test_folders_are_made_as_needed(tmp_path: Path) -> None:
+def test_missing_folders_are_created(tmp_path: Path) -> None:
     file = tmp_path / "deep" / "down" / "file"
     write_atomically(file, b"new")
     assert file.read_bytes() == b"new"
 
 
-def test_a_file_in_the_working_folder_needs_no_folder(
+def test_a_path_without_a_folder_is_written_to_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -59,7 +59,7 @@ def test_a_file_in_the_working_folder_needs_no_folder(
     assert contents(tmp_path) == {"file": b"new"}
 
 
-def test_who_reads_the_old_file_reads_on_in_it(tmp_path: Path) -> None:
+def test_an_open_reader_keeps_reading_the_old_content(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"old")
     with file.open("rb") as stream:
@@ -68,7 +68,7 @@ def test_who_reads_the_old_file_reads_on_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("before", [{}, {"file": b"old"}])
-def test_when_the_disk_is_full_all_stays_as_it_was(tmp_path: Path, before: dict[str, bytes]) -> None:
+def test_a_full_disk_leaves_the_old_file_unchanged(tmp_path: Path, before: dict[str, bytes]) -> None:
     for name, content in before.items():
         (tmp_path / name).write_bytes(content)
     with full_disk(after=1000), pytest.raises(OSError, match="File too large") as caught:
@@ -78,7 +78,7 @@ def test_when_the_disk_is_full_all_stays_as_it_was(tmp_path: Path, before: dict[
 
 
 @pytest.mark.parametrize("error", [OSError("not allowed"), KeyboardInterrupt()])
-def test_when_the_last_step_fails_all_stays_as_it_was(
+def test_a_failed_replacement_leaves_the_old_file_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
     def fail(*_: object) -> None:
@@ -91,16 +91,16 @@ def test_when_the_last_step_fails_all_stays_as_it_was(
     assert contents(tmp_path) == {"file": b"old"}
 
 
-def test_a_folder_is_not_replaced(tmp_path: Path) -> None:
+def test_writing_to_a_folder_raises(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     with pytest.raises(OSError, match="folder") as caught:
         write_atomically(folder, b"new")
-    assert caught.value.filename == str(folder)  # not the one that it was to be moved from
+    assert caught.value.filename == str(folder)  # not the temporary file
     assert list(tmp_path.iterdir()) == [folder]
 
 
-def test_writers_at_the_same_time_do_not_mix(tmp_path: Path) -> None:
+def test_concurrent_writers_do_not_mix_their_content(tmp_path: Path) -> None:
     file = tmp_path / "file"
     whole = {bytes([letter]) * 100_000 for letter in b"abcd"}
     together = threading.Barrier(len(whole))
@@ -120,14 +120,14 @@ def test_writers_at_the_same_time_do_not_mix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])
-def test_a_new_file_has_the_permissions_that_any_new_file_has(tmp_path: Path, mask: int) -> None:
+def test_a_new_file_has_the_default_permissions(tmp_path: Path, mask: int) -> None:
     with umask(mask):
         write_atomically(tmp_path / "file", b"new")
     assert permissions(tmp_path / "file") == 0o666 & ~mask
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o664, 0o444])
-def test_a_file_that_was_there_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+def test_an_existing_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"old")
     file.chmod(mode)
@@ -135,7 +135,7 @@ def test_a_file_that_was_there_keeps_its_permissions(tmp_path: Path, mode: int) 
     assert (permissions(file), file.read_bytes()) == (mode, b"new")
 
 
-def test_one_at_a_time_is_in_a_locked_folder(tmp_path: Path) -> None:
+def test_a_folder_is_locked_for_one_thread_at_a_time(tmp_path: Path) -> None:
     inside, most, together = 0, 0, threading.Barrier(4)
 
     def enter(_: int) -> None:
@@ -153,7 +153,7 @@ def test_one_at_a_time_is_in_a_locked_folder(tmp_path: Path) -> None:
     assert most == 1
 
 
-def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
+def test_a_lock_is_released_when_its_process_exits(tmp_path: Path) -> None:
     code = (
         "import os, sys; from pathlib import Path; from leaps.base.files import locked\n"
         "with locked(Path(sys.argv[1])): os._exit(0)"
@@ -163,7 +163,7 @@ def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
         pass
 
 
-def test_without_locks_work_is_done_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_platform_without_locks_runs_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with locked(tmp_path), locked(tmp_path):
         pass

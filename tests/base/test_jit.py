@@ -50,7 +50,7 @@ print(json.dumps({name: repr(kernel._cache._cache_file._source_stamp) for name, 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
-    """A copy to change, with nothing compiled."""
+    """A copy of the package to edit, without compiled kernels."""
     return Path(shutil.copytree(PACKAGE, tmp_path / "leaps", ignore=shutil.ignore_patterns("__pycache__")))
 
 
@@ -67,7 +67,7 @@ def change(file: Path, old: str, new: str) -> None:
     file.write_text(changed)
 
 
-def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(package: Path) -> None:
+def test_a_kernel_is_recompiled_when_a_function_that_it_calls_changes(package: Path) -> None:
     """Karel's physics is compiled into the executor, from another file."""
     assert output_of(HEADING, package) == "2"
     assert output_of(HEADING, package) == "2"  # from the cache
@@ -79,8 +79,8 @@ def test_a_kernel_is_compiled_again_when_what_it_calls_has_changed(package: Path
     assert output_of(HEADING, package) == "1"
 
 
-def test_a_kernel_of_another_decorator_is_compiled_again_too(package: Path) -> None:
-    """Layers, which have decorators of their own, are compiled into the decoder of skills."""
+def test_a_kernel_of_another_decorator_is_also_recompiled(package: Path) -> None:
+    """Layers, which have other decorators, are compiled into the decoder of skills."""
     before = output_of(SKILL_STATE, package)
     assert 0 < float(before) < 1
     assert output_of(SKILL_STATE, package) == before  # from the cache
@@ -92,8 +92,8 @@ def test_a_kernel_of_another_decorator_is_compiled_again_too(package: Path) -> N
     assert output_of(SKILL_STATE, package) == "0.0"
 
 
-def test_a_function_counts_references_whoever_calls_it_first(package: Path) -> None:
-    """Loops that count none call functions that others call, too."""
+def test_reference_counting_does_not_depend_on_the_first_caller(package: Path) -> None:
+    """Loops without reference counting call functions that are also called with it."""
     code = """
 import sys
 from leaps.base.jit import jit
@@ -114,7 +114,7 @@ print(before == [sys.getrefcount(array) for array in worlds])
     assert output_of(code, package) == "True"
 
 
-def test_a_kernel_is_kept_when_only_layers_above_it_have_changed(package: Path) -> None:
+def test_a_change_in_a_layer_above_keeps_a_kernel_cached(package: Path) -> None:
     before = json.loads(output_of(STAMPS, package))
 
     def outdated() -> set[str]:
@@ -134,7 +134,7 @@ def test_a_kernel_is_kept_when_only_layers_above_it_have_changed(package: Path) 
         (package / file).write_text(source)
 
 
-OWN_TASK = """
+USER_TASK = """
 import sys
 from leaps.karel.world import EAST, clear, place_karel
 from leaps.base.randomness import uniform
@@ -164,10 +164,10 @@ print(world.markers.sum(), evaluate("DEF run m( move m)", task).returns[0, 0])
 """
 
 
-def test_a_task_of_ones_own_sees_what_its_constants_are_now(tmp_path: Path) -> None:
-    """They are frozen into compiled code: from the command line, and from another file."""
+def test_a_user_task_uses_the_current_values_of_its_constants(tmp_path: Path) -> None:
+    """Constants are frozen into compiled code: from the command line, and from another file."""
     script, settings = tmp_path / "density.py", tmp_path / "density_settings.py"
-    script.write_text(OWN_TASK)
+    script.write_text(USER_TASK)
 
     def printed(density: str, rows: int) -> str:
         settings.write_text(f"ROWS = {rows}\n" + "#" * rows)  # of another length, for Python's own cache
@@ -183,7 +183,7 @@ def test_a_task_of_ones_own_sees_what_its_constants_are_now(tmp_path: Path) -> N
 
 def test_a_task_can_be_written_without_a_file() -> None:
     """As in an interactive session, or a notebook."""
-    code = OWN_TASK.replace("from density_settings import ROWS", "ROWS = 4")
+    code = USER_TASK.replace("from density_settings import ROWS", "ROWS = 4")
     done = subprocess.run([sys.executable, "-", "1"], input=code, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "4 0.4"
 
@@ -192,19 +192,19 @@ def number_in_words(x: int) -> int:
     return {"one": 1, "two": [2]}["one" if x else "two"]  # type: ignore[return-value]
 
 
-def test_what_cannot_be_compiled_is_pointed_at() -> None:
+def test_a_compilation_error_has_file_and_line() -> None:
     message = r"test_jit.py, line \d+: number_in_words can't be compiled: "
     with pytest.raises(ValueError, match=message):
         address_of(number_in_words, types.int64(types.int64))
 
 
-def test_the_packages_own_functions_are_kept_on_disk() -> None:
+def test_functions_of_the_package_are_cached_on_disk() -> None:
     assert is_ours(clear)
     assert not is_ours(output_of)
     assert jit(clear.py_func)._cache._cache_file is not None  # type: ignore[attr-defined]
 
 
-def test_what_closes_over_functions_from_elsewhere_is_not_kept_on_disk() -> None:
+def test_closures_over_user_functions_are_not_cached_on_disk() -> None:
     def value(world: World, start: World) -> float:  # noqa: ARG001
         return 0.25
 

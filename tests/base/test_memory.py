@@ -1,4 +1,4 @@
-"""What is freed stays at hand."""
+"""Freed memory stays in the process."""
 
 import ctypes
 import subprocess
@@ -29,7 +29,7 @@ print(faults() - before)
 @pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallopt"), reason="needs GNU's C library"
 )
-def test_memory_that_was_freed_is_there_at_once() -> None:
+def test_freed_memory_is_reused_without_page_faults() -> None:
     def faults(first: str) -> int:
         command = [sys.executable, "-c", CHURN.format(first=first)]
         return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

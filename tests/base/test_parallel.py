@@ -15,7 +15,7 @@ def restore() -> object:
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7, 100, 101, 9999])
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
-def test_every_item_is_done_once(count: int, threads: int) -> None:
+def test_every_item_is_processed_once(count: int, threads: int) -> None:
     parallel.set_threads(threads)
     done = [0] * count
 
@@ -23,14 +23,14 @@ def test_every_item_is_done_once(count: int, threads: int) -> None:
         for i in range(start, stop):
             done[i] += 1
 
-    parallel.share(kernel, count, grain=1)
+    parallel.run_sliced(kernel, count, grain=1)
     assert done == [1] * count
 
 
 def test_small_batches_stay_in_the_callers_thread() -> None:
     parallel.set_threads(4)
     seen = []
-    parallel.share(lambda _start, _stop: seen.append(threading.current_thread()), 99, grain=100)
+    parallel.run_sliced(lambda _start, _stop: seen.append(threading.current_thread()), 99, grain=100)
     assert seen == [threading.current_thread()]
 
 
@@ -42,7 +42,7 @@ def test_large_batches_use_several_threads() -> None:
         seen.add(threading.get_ident())
         time.sleep(0.05)
 
-    parallel.share(kernel, 1000, grain=1)
+    parallel.run_sliced(kernel, 1000, grain=1)
     assert len(seen) == 3
 
 
@@ -54,15 +54,15 @@ def test_an_error_in_a_slice_is_raised() -> None:
             raise ValueError("slice")
 
     with pytest.raises(ValueError, match="slice"):
-        parallel.share(kernel, 1000, grain=1)
+        parallel.run_sliced(kernel, 1000, grain=1)
 
 
-def test_no_threads_at_all_are_refused() -> None:
+def test_zero_threads_are_refused() -> None:
     with pytest.raises(ValueError, match="threads must be at least 1"):
         parallel.set_threads(0)
 
 
-def test_a_thread_that_wants_to_be_alone_shares_nothing_and_others_do() -> None:
+def test_alone_affects_only_its_own_thread() -> None:
     parallel.set_threads(3)
     with parallel.alone():
         assert parallel.threads() == 1

@@ -12,14 +12,14 @@ def stream(seed: int, index: int) -> np.ndarray:
     return state
 
 
-def test_a_stream_is_the_same_every_time_and_everywhere() -> None:
+def test_a_stream_is_reproducible_on_every_machine() -> None:
     state = stream(0, 0)
     first = [int(draw(state)) for _ in range(3)]
     assert first == [int(draw(state)) for state in [stream(0, 0)] for _ in range(3)]
     assert first == GOLDEN
 
 
-def test_neighbouring_streams_and_seeds_have_nothing_in_common() -> None:
+def test_neighbouring_streams_and_seeds_draw_different_numbers() -> None:
     values = {int(draw(stream(seed, index))) for seed in range(100) for index in range(100)}
     assert len(values) == 10_000
 
@@ -33,7 +33,7 @@ def test_uniform_numbers_fill_the_unit_interval_evenly() -> None:
     assert counts == pytest.approx([2500] * 20, abs=250)
 
 
-def test_whole_numbers_below_n_are_all_drawn_about_equally() -> None:
+def test_whole_numbers_below_n_are_drawn_evenly() -> None:
     state = stream(4, 0)
     counts = np.bincount([below(state, 7) for _ in range(70_000)], minlength=7)
     assert len(counts) == 7

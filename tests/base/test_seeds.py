@@ -1,4 +1,4 @@
-"""No two ranges of seeds meet, and none is the user's own."""
+"""Ranges of seeds are disjoint, also from the user's seeds."""
 
 import itertools
 
@@ -12,6 +12,6 @@ def test_ranges_are_disjoint() -> None:
     assert all(after - before >= seeds.SPAN for before, after in itertools.pairwise(begins))
 
 
-def test_stored_results_rest_on_these_ranges() -> None:
+def test_ranges_match_stored_results() -> None:
     assert (seeds.SEARCH_SEEDS, seeds.CHECK_SEEDS, seeds.UNSEEN_SEEDS) == (2**40, 2 * 2**40, 3 * 2**40)
     assert (seeds.VIPER_SEEDS, seeds.VIPER_VALIDATION_SEEDS) == (4 * 2**40, 5 * 2**40)

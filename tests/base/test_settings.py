@@ -1,4 +1,4 @@
-"""Settings that come as text have the type of the setting."""
+"""Settings given as text get the type of the setting."""
 
 from dataclasses import dataclass, field
 
@@ -26,17 +26,17 @@ class Outer:
     inner: Inner = field(default_factory=Inner)
 
 
-def test_texts_become_numbers_words_and_flags() -> None:
+def test_text_is_converted_to_numbers_words_and_flags() -> None:
     found = changed(Outer(), {"rate": "1e-3", "name": "other", "loud": "True"})
     assert found == Outer(0.001, "other", True)
 
 
-def test_settings_that_are_not_named_stay() -> None:
+def test_other_settings_keep_their_values() -> None:
     assert changed(Outer(rate=3.0), {}) == Outer(rate=3.0)
 
 
 @pytest.mark.parametrize(("text", "value"), [("none", None), ("0.2", 0.2)])
-def test_an_optional_setting_can_be_left_out(text: str, value: float | None) -> None:
+def test_an_optional_setting_can_be_set_to_none(text: str, value: float | None) -> None:
     assert changed(Outer(), {"clip": text}) == Outer(clip=value)
 
 
@@ -44,7 +44,7 @@ def test_an_optional_setting_without_a_value_has_the_declared_type() -> None:
     assert changed(Inner(), {"limit": "7"}) == Inner(limit=7)
 
 
-def test_a_setting_of_an_inner_configuration_is_named_with_a_dot() -> None:
+def test_a_dot_leads_to_a_setting_of_a_nested_configuration() -> None:
     found = changed(Outer(), {"inner.size": "3", "inner.limit": "4", "name": "x"})
     assert found == Outer(name="x", inner=Inner(3, 4))
 

@@ -1,4 +1,4 @@
-"""A file of tensors says what it is, in the same bytes every time, and any other file is refused."""
+"""A file of tensors has metadata and reproducible bytes; any other file raises an error."""
 
 import re
 import struct
@@ -18,7 +18,7 @@ ABOUT: dict[str, Any] = {
     "name": 'Köln "quoted"\n',
     "version": "1.0",
 }
-NOT_OURS = "is damaged, or not a file of LEAPS"
+NOT_LEAPS = "is damaged, or not a file of LEAPS"
 
 
 def content(about: dict[str, Any]) -> bytes:
@@ -32,12 +32,12 @@ def content(about: dict[str, Any]) -> bytes:
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file of ours."""
+    """A valid file of LEAPS."""
     (tmp_path / "file.safetensors").write_bytes(content(ABOUT))
     return tmp_path / "file.safetensors"
 
 
-def assert_refused(file: Path, message: str = NOT_OURS) -> None:
+def assert_refused(file: Path, message: str = NOT_LEAPS) -> None:
     with pytest.raises(ValueError, match=f"{re.escape(str(file))} {message}"):
         read_about(file)
 
@@ -49,25 +49,25 @@ def test_the_same_tensors_are_the_same_bytes() -> None:
     assert len({content(ABOUT) for _ in range(50)}) == 1
 
 
-def test_what_is_said_comes_back(file: Path) -> None:
+def test_metadata_is_read_as_it_was_written(file: Path) -> None:
     assert read_about(file) == ABOUT
 
 
-def test_nothing_may_be_said(file: Path) -> None:
+def test_metadata_may_be_empty(file: Path) -> None:
     file.write_bytes(content({}))
     assert read_about(file) == {}
 
 
-def test_the_tensors_are_there_for_any_reader(file: Path) -> None:
+def test_any_safetensors_reader_reads_the_tensors(file: Path) -> None:
     assert load_file(file)["x"].tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-def test_what_no_file_can_say_is_refused() -> None:
+def test_metadata_that_json_cannot_express_raises() -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
         metadata({"device": object()})
 
 
-# Files of others
+# Files that LEAPS did not write
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
@@ -88,36 +88,34 @@ def test_a_file_of_noise_is_refused(file: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("header", [b"[]", b"null", b"{", b"\xff\xff"])
-def test_a_file_whose_header_is_no_object_is_refused(file: Path, header: bytes) -> None:
+def test_a_header_that_is_not_an_object_is_refused(file: Path, header: bytes) -> None:
     file.write_bytes(struct.pack("<Q", len(header)) + header)
     assert_refused(file)
 
 
-@pytest.mark.parametrize("said", [None, {}, {"format": "pt"}, {"vocabulary": "a b c"}])
-def test_a_file_of_other_tensors_is_refused(file: Path, said: dict[str, str] | None) -> None:
-    file.write_bytes(save({"x": np.zeros(3)}, said))
+@pytest.mark.parametrize("entries", [None, {}, {"format": "pt"}, {"vocabulary": "a b c"}])
+def test_a_file_of_other_tensors_is_refused(file: Path, entries: dict[str, str] | None) -> None:
+    file.write_bytes(save({"x": np.zeros(3)}, entries))
     assert_refused(file)
 
 
-@pytest.mark.parametrize("said", ["", "{", "a b c"])
-def test_a_file_that_speaks_no_json_is_refused(file: Path, said: str) -> None:
-    file.write_bytes(save({"x": np.zeros(3)}, {"leaps": said}))
+@pytest.mark.parametrize("text", ["", "{", "a b c"])
+def test_metadata_that_is_not_json_is_refused(file: Path, text: str) -> None:
+    file.write_bytes(save({"x": np.zeros(3)}, {"leaps": text}))
     assert_refused(file)
 
 
-@pytest.mark.parametrize(("said", "shown"), [("[]", r"\[\]"), ("null", "None"), ('"a"', "'a'")])
-def test_a_file_that_says_something_else_is_refused_with_what_it_says(
-    file: Path, said: str, shown: str
-) -> None:
-    file.write_bytes(save({"x": np.zeros(3)}, {"leaps": said}))
-    assert_refused(file, f"is damaged: it says {shown} about itself")
+@pytest.mark.parametrize(("text", "shown"), [("[]", r"\[\]"), ("null", "None"), ('"a"', "'a'")])
+def test_metadata_that_is_not_an_object_is_refused_and_shown(file: Path, text: str, shown: str) -> None:
+    file.write_bytes(save({"x": np.zeros(3)}, {"leaps": text}))
+    assert_refused(file, f"is damaged: expected an object as metadata, found {shown}")
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     assert_refused(tmp_path)
 
 
-def test_a_file_may_be_removed_after_it_was_refused(file: Path) -> None:
+def test_a_refused_file_is_closed_and_can_be_deleted(file: Path) -> None:
     file.write_bytes(b"noise")
     assert_refused(file)
     file.unlink()
@@ -127,31 +125,31 @@ def test_a_file_may_be_removed_after_it_was_refused(file: Path) -> None:
 # Vocabularies
 
 
-def assert_other_vocabulary(theirs: list[str], message: str) -> None:
-    """Ours is a, b, c, d, e, f, g."""
+def assert_other_vocabulary(vocabulary: list[str], message: str) -> None:
+    """Check a file with this vocabulary where a, b, c, d, e, f, g is expected."""
     with pytest.raises(
         ValueError, match=f"^some/file was made with another vocabulary: {re.escape(message)}$"
     ):
-        check_vocabulary(Path("some/file"), {"vocabulary": theirs}, tuple("abcdefg"))
+        check_vocabulary(Path("some/file"), {"vocabulary": vocabulary}, tuple("abcdefg"))
 
 
-def test_the_same_tokens_in_the_same_order_are_taken() -> None:
+def test_the_same_tokens_in_the_same_order_are_accepted() -> None:
     check_vocabulary(Path("some/file"), {"vocabulary": list("abcdefg")}, tuple("abcdefg"))
 
 
-def test_what_a_file_says_about_its_vocabulary_is_taken(file: Path) -> None:
+def test_the_vocabulary_in_a_files_metadata_is_accepted(file: Path) -> None:
     check_vocabulary(file, read_about(file), ("a", "b", "c"))
 
 
-def test_another_token_is_named_beside_that_which_it_replaced() -> None:
+def test_a_replaced_token_is_named_with_its_replacement() -> None:
     assert_other_vocabulary(list("abXdefg"), "7 tokens instead of 7; they differ in X, c")
 
 
-def test_a_token_too_many_is_named() -> None:
+def test_an_extra_token_is_named() -> None:
     assert_other_vocabulary([*"abcdefg", "jump"], "8 tokens instead of 7; they differ in jump")
 
 
-def test_a_token_that_lacks_is_named() -> None:
+def test_a_missing_token_is_named() -> None:
     assert_other_vocabulary(list("abcdef"), "6 tokens instead of 7; they differ in g")
 
 
@@ -163,12 +161,12 @@ def test_the_same_tokens_in_another_order_are_refused() -> None:
     assert_other_vocabulary(list("abcdegf"), "7 tokens instead of 7, in another order")
 
 
-def test_a_file_that_names_no_vocabulary_is_refused() -> None:
+def test_a_file_without_a_vocabulary_is_refused() -> None:
     with pytest.raises(ValueError, match="some/file was made with another vocabulary: 0 tokens"):
         check_vocabulary(Path("some/file"), {}, tuple("abcdefg"))
 
 
-@pytest.mark.parametrize("theirs", [None, 5])
-def test_a_vocabulary_that_is_no_list_is_refused(theirs: object) -> None:
+@pytest.mark.parametrize("vocabulary", [None, 5])
+def test_a_vocabulary_that_is_not_a_list_is_refused(vocabulary: object) -> None:
     with pytest.raises(ValueError, match="some/file"):
-        check_vocabulary(Path("some/file"), {"vocabulary": theirs}, tuple("abcdefg"))
+        check_vocabulary(Path("some/file"), {"vocabulary": vocabulary}, tuple("abcdefg"))

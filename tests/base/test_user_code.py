@@ -1,4 +1,4 @@
-"""A task of one's own is found by its file, and mistakes in it are shown where they are."""
+"""User-defined tasks are imported by file and name, and errors in them are reported with file and line."""
 
 import re
 import subprocess
@@ -28,14 +28,14 @@ def written(folder: Path, source: str, name: str = "mine.py") -> Path:
     return file
 
 
-def test_the_documented_task_runs_as_it_is_written(corridor: Path) -> None:
+def test_the_documented_task_runs_as_a_script(corridor: Path) -> None:
     done = subprocess.run([sys.executable, corridor], capture_output=True, text=True, check=True)
     program = done.stdout.strip()
     assert program.startswith("DEF run m(")
     assert evaluate(program, f"{corridor}:CORRIDOR", seed=5).returns.min() == 1.0
 
 
-def test_the_documented_task_is_evaluated_and_solved_by_its_file(corridor: Path) -> None:
+def test_the_documented_task_is_evaluated_and_solved_by_file_name(corridor: Path) -> None:
     name = f"{corridor}:CORRIDOR"
     assert evaluate(SOLUTION, name, size=(4, 30)).returns.min() == 1.0
     solution = leaps.solve(name, budget=20_000)
@@ -44,7 +44,7 @@ def test_the_documented_task_is_evaluated_and_solved_by_its_file(corridor: Path)
     assert solution.config.task == name
 
 
-def test_a_relative_path_will_do(corridor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_path_is_accepted(corridor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(corridor.parent)
     assert get("corridor.py:CORRIDOR").name == "corridor"
 
@@ -57,7 +57,7 @@ def test_a_file_is_the_same_task_until_it_is_edited(corridor: Path) -> None:
     assert get(name).size == (4, 13)
 
 
-def test_a_file_may_import_its_neighbours(corridor: Path) -> None:
+def test_a_file_may_import_files_beside_it(corridor: Path) -> None:
     path = sys.path[:]
     written(corridor.parent, "HEIGHT = 5\n", "corridor_settings.py")
     source = corridor.read_text().replace("size=(4, 12)", "size=(HEIGHT, 12)")
@@ -66,7 +66,7 @@ def test_a_file_may_import_its_neighbours(corridor: Path) -> None:
     assert sys.path == [*path, str(corridor.parent)]
 
 
-def test_a_file_may_import_its_neighbours_later(corridor: Path) -> None:
+def test_a_file_may_import_files_beside_it_lazily(corridor: Path) -> None:
     written(corridor.parent, "HEIGHT = 6\n", "later_settings.py")
     edit(
         corridor,
@@ -81,7 +81,7 @@ def test_a_file_may_import_its_neighbours_later(corridor: Path) -> None:
     assert found.CORRIDOR is task
 
 
-def test_a_share_of_the_configurations_can_be_asked_for(tmp_path: Path) -> None:
+def test_a_name_may_end_with_a_share_of_the_configurations(tmp_path: Path) -> None:
     source = "from leaps.karel.tasks.top_off import TOP_OFF\n"
     file = written(tmp_path, source)
     assert get(f"{file}:TOP_OFF@0.25").seen_share == 0.25
@@ -90,7 +90,7 @@ def test_a_share_of_the_configurations_can_be_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "said"),
+    ("source", "name", "message"),
     [
         ("", "CORRIDOR", "mine.py has no task 'CORRIDOR'; it has none"),
         ("from leaps.tasks import get\nA = get('maze')\n", "B", "mine.py has no task 'B'; it has A"),
@@ -107,9 +107,9 @@ def test_a_share_of_the_configurations_can_be_asked_for(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_mistakes_in_a_file_are_pointed_at(tmp_path: Path, source: str, name: str, said: str) -> None:
+def test_errors_in_a_file_have_file_and_line(tmp_path: Path, source: str, name: str, message: str) -> None:
     file = written(tmp_path, source)
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         get(f"{file}:{name}")
 
 
@@ -118,7 +118,7 @@ def test_a_file_without_a_name_lists_its_tasks(corridor: Path) -> None:
         get(str(corridor))
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"there is no file '.*none.py' to take the task 'CORRIDOR' from"):
         get(f"{tmp_path}/none.py:CORRIDOR")
     (tmp_path / "folder.py").mkdir()
@@ -126,7 +126,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
         get(f"{tmp_path}/folder.py:CORRIDOR")
 
 
-def test_a_file_that_several_want_at_once_is_one_task(corridor: Path) -> None:
+def test_concurrent_imports_of_a_file_return_the_same_task(corridor: Path) -> None:
     edit(
         corridor,
         "CORRIDOR = KarelTask(",
@@ -137,9 +137,9 @@ def test_a_file_that_several_want_at_once_is_one_task(corridor: Path) -> None:
     assert all(task is found[0] for task in found)
 
 
-def test_what_a_task_gets_wrong_when_it_is_played_is_pointed_at(corridor: Path) -> None:
+def test_errors_during_rollouts_have_file_and_line(corridor: Path) -> None:
     name = f"{corridor}:CORRIDOR"
-    for old, new, said in (
+    for old, new, expected in (
         (
             "    last = 1\n",
             "    last = [1][1]\n",
@@ -151,12 +151,12 @@ def test_what_a_task_gets_wrong_when_it_is_played_is_pointed_at(corridor: Path) 
         edit(corridor, old, new)
         with pytest.raises((IndexError, ValueError)) as caught:
             evaluate(SOLUTION, name)
-        told = what_is_wrong(caught.value, f"{name}~100")
-        assert told is not None
-        assert told.startswith(said)
+        message = what_is_wrong(caught.value, f"{name}~100")
+        assert message is not None
+        assert message.startswith(expected)
 
 
-def test_what_can_not_be_compiled_is_quoted_as_it_stands_after_an_edit(corridor: Path) -> None:
+def test_a_compilation_error_quotes_the_edited_source(corridor: Path) -> None:
     name = f"{corridor}:CORRIDOR"
     for line in ("last = int.from_bytes(b'1', 'big') - 48", "last = int.from_bytes(b'2', 'big') - 49"):
         corridor_in(corridor.parent)
@@ -166,11 +166,11 @@ def test_what_can_not_be_compiled_is_quoted_as_it_stands_after_an_edit(corridor:
         assert line in str(caught.value)
 
 
-def test_a_task_that_ships_is_not_blamed() -> None:
+def test_errors_of_a_built_in_task_have_no_message_about_a_file() -> None:
     assert what_is_wrong(ValueError("no"), "maze~50") is None
 
 
-def test_a_digest_covers_the_files_that_are_imported_from_beside(tmp_path: Path) -> None:
+def test_a_digest_covers_imported_files_beside_the_task(tmp_path: Path) -> None:
     file = written(
         tmp_path, "import numpy, one\nfrom pack.inner import VALUE\n\ndef late():\n    import late\n"
     )
@@ -196,7 +196,7 @@ def test_a_digest_covers_the_files_that_are_imported_from_beside(tmp_path: Path)
     assert digest_of(f"{file}:TASK") == digest
 
 
-def test_a_digest_without_neighbours_is_that_of_the_file(tmp_path: Path) -> None:
+def test_a_digest_without_imports_is_that_of_the_file(tmp_path: Path) -> None:
     """Results that were stored with it stay valid."""
     file = written(tmp_path, "import math\n")
     assert digest_of(f"{file}:TASK") == sha256(b"import math\n").hexdigest()[:16]

@@ -184,7 +184,7 @@ def test_damaged_checkpoint_raises(tmp_path: Path) -> None:
     train_skills(SMALL, REPEATED, REPEATED, tmp_path)
     file = tmp_path / CHECKPOINT_FILE
     file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(ValueError, match=r"damaged or of another version .*; remove it"):
+    with pytest.raises(ValueError, match=r"damaged or of another version .*; remove it to start over"):
         train_skills(SMALL, REPEATED, REPEATED, tmp_path)
 
 

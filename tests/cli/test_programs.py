@@ -285,7 +285,7 @@ def test_syntax_error_is_shown_with_its_position(leaps: Leaps, program: str, mes
             "--size: maze: expected height and width",
         ),
         (["run", MAZE, "--task", "maze", "--size", "8x99999"], "at most 1000 cells a side"),
-        (["run", MAZE, "--task", "clean-house", "--size", "20x20"], "one fixed flat of 14x22"),
+        (["run", MAZE, "--task", "clean-house", "--size", "20x20"], "a fixed size of 14x22"),
         (["run", MAZE, "--task", "maze", "--episodes", "0"], "greater than or equal to 1"),
         (["run", MAZE, "--task", "maze", "--seed", "-1"], "greater than or equal to 0"),
         (["run", MAZE, "--task", "maze", "--gif", "picture.png"], "expected a name that ends in .gif"),

@@ -180,7 +180,7 @@ def test_user_task_that_cannot_be_shown_is_refused(leaps: Leaps, tmp_path: Path)
     edit(corridor, "size=(4, 12)", "size=(4, 101)")
     assert_refused(begin(f"{corridor}:CORRIDOR"), "at most 100 cells a side, found 4x101")
     edit(corridor, 'name="corridor"', 'name="maze"')
-    assert_refused(begin(f"{corridor}:CORRIDOR"), "CORRIDOR has the name of a task that ships, 'maze'")
+    assert_refused(begin(f"{corridor}:CORRIDOR"), "CORRIDOR has the name of a built-in task, 'maze'")
     edit(corridor, "def value(", "def value(:")
     assert_refused(begin(f"{corridor}:CORRIDOR"), "line 15: SyntaxError: invalid syntax")
 

@@ -1,4 +1,4 @@
-"""What these tests share: real programs, and a language that is not Karel's."""
+"""Helpers of these tests: real programs, and a language that is not Karel's."""
 
 import json
 from collections.abc import Iterable, Iterator

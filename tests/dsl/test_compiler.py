@@ -1,4 +1,4 @@
-"""Programs become tables: what is no program is marked, what is stuck is known, and nothing hangs."""
+"""Programs are compiled to tables; invalid rows are marked, stuck loops are found, and no run hangs."""
 
 from collections.abc import Iterable, Iterator
 
@@ -64,13 +64,13 @@ def name(operation: int) -> str:
 
 
 def first_entries(text: str) -> list[str]:
-    """What the table says at the program's beginning, for each code."""
+    """Return the table's entries at the program's beginning, for each code."""
     compiled = compile_text(text)
     return [name(int(entry) & OPERATION) for entry in compiled.rows(0)[compiled.entry[0]]]
 
 
 def followed(compiled: Compiled, codes: Iterable[int]) -> Iterator[tuple[str, int]]:
-    """What is done as code after code is perceived, and how many counts came before."""
+    """Return the operations for a sequence of perceived codes, each with the number of counts before it."""
     for operation, looked_up in follow(compiled, 0, codes):
         yield name(operation), len(looked_up) - 1
 
@@ -80,7 +80,7 @@ def actions(text: str, codes: Iterable[int]) -> list[str]:
 
 
 def reachable(compiled: Compiled, program: int) -> dict[int, list[int]]:
-    """The rows that a program can come to, by place: what lies between is not filled in."""
+    """Return the reachable rows of a program, by number; other rows are not filled in."""
     first, table = int(compiled.start[program]), compiled.rows(program)
     rows: dict[int, list[int]] = {}
     waiting = [int(compiled.entry[program])]
@@ -106,13 +106,13 @@ def test_all_golden_programs_compile() -> None:
     assert (compile_rows(rows).entry >= 0).all()
 
 
-def test_no_beginning_of_a_program_is_a_program() -> None:
+def test_no_prefix_of_a_program_is_a_program() -> None:
     tokens = LANGUAGE.encode(max(GOLDEN, key=len).split())
     rows = LANGUAGE.batch([tokens[:end] for end in range(len(tokens))], len(tokens))
     assert compile_rows(rows).entry.tolist() == [-1] * len(tokens)
 
 
-def test_spoilt_programs_are_refused_exactly_where_the_parser_does() -> None:
+def test_compiler_and_parser_refuse_the_same_corrupted_programs() -> None:
     rng = np.random.default_rng(0)
     rows = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in GOLDEN * 3])
     for _ in range(2):
@@ -137,7 +137,7 @@ def spoil(tokens: list[int], change: Change) -> list[int]:
 
 @settings(max_examples=300)
 @given(programs, changes)
-def test_any_row_of_bytes_is_a_program_if_the_parser_says_so(program: Program, spoilt: list[Change]) -> None:
+def test_compiler_and_parser_agree_on_any_row_of_bytes(program: Program, spoilt: list[Change]) -> None:
     tokens = LANGUAGE.encode(tokens_of(program)).tolist()
     for change in spoilt:
         tokens = spoil(tokens, change)
@@ -164,7 +164,7 @@ def test_padding_may_stand_at_the_end_only(text: str) -> None:
     assert compile_text(text).entry.tolist() == [-1]
 
 
-def test_a_row_that_is_no_program_does_not_touch_its_neighbours() -> None:
+def test_an_invalid_row_does_not_affect_its_neighbours() -> None:
     texts = ("DEF run m( turnLeft m)", "DEF run m( turnLeft move", "DEF run m( turnLeft m)")
     compiled = compile_rows(LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in texts]))
     assert reachable(compiled, 0) == reachable(compiled, 2)
@@ -213,7 +213,7 @@ def test_a_program_never_leaves_its_rows(program: Program) -> None:
 
 @settings(max_examples=100)
 @given(programs)
-def test_a_program_never_comes_to_a_hole(program: Program) -> None:
+def test_a_program_never_reaches_a_hole(program: Program) -> None:
     known = {*range(len(LANGUAGE.actions)), HALT, STUCK, SET, LOOP}
     places = reachable(compile_rows(LANGUAGE.encode(tokens_of(program))[None]), 0)
     assert {entry & OPERATION for row in places.values() for entry in row} <= known
@@ -221,9 +221,7 @@ def test_a_program_never_comes_to_a_hole(program: Program) -> None:
 
 @settings(max_examples=100)
 @given(programs, st.lists(st.integers(0, CODES - 1), max_size=60))
-def test_between_two_actions_each_open_loop_is_counted_twice_at_most(
-    program: Program, codes: list[int]
-) -> None:
+def test_each_open_loop_counts_at_most_twice_between_two_actions(program: Program, codes: list[int]) -> None:
     tokens = LANGUAGE.encode(tokens_of(program))
     opened = np.cumsum((LANGUAGE.kinds[tokens] == Kind.OPEN_R) * 1 - (LANGUAGE.kinds[tokens] == Kind.CLOSE_R))
     counted = [kept for _, kept in followed(compile_rows(tokens[None]), codes)]
@@ -282,7 +280,7 @@ def test_both_blocks_of_an_ifelse_lead_to_what_follows() -> None:
     assert [actions(text, [code] * 9)[1:] for code in (0, FRONT_CLEAR)] == [["putMarker", "halt"]] * 2
 
 
-def test_a_while_looks_again_after_each_round() -> None:
+def test_a_while_tests_its_condition_again_after_each_round() -> None:
     text = "DEF run m( WHILE c( frontIsClear c) w( move turnLeft w) putMarker m)"
     codes = [FRONT_CLEAR, 0, FRONT_CLEAR, 0, 0, 0]
     assert actions(text, codes) == ["move", "turnLeft", "move", "turnLeft", "putMarker", "halt"]
@@ -291,7 +289,7 @@ def test_a_while_looks_again_after_each_round() -> None:
 # Loops that are stuck
 
 
-def test_a_while_that_is_silent_under_some_perceptions_is_stuck_under_those() -> None:
+def test_a_while_without_actions_for_some_perceptions_is_stuck_for_those() -> None:
     text = "DEF run m( WHILE c( frontIsClear c) w( IF c( markersPresent c) i( pickMarker i) w) m)"
     expected = [
         "halt" if not f else "pickMarker" if m else "stuck" for f, m in zip(FRONT, MARKED, strict=True)
@@ -316,12 +314,12 @@ def test_a_while_whose_body_does_nothing_is_stuck_where_its_condition_holds(body
     assert first_entries(text) == where(FRONT, "stuck", "halt")
 
 
-def test_two_whiles_that_wait_for_each_other_are_stuck() -> None:
+def test_a_while_whose_inner_while_is_skipped_is_stuck() -> None:
     text = "DEF run m( WHILE c( markersPresent c) w( WHILE c( noMarkersPresent c) w( move w) w) m)"
     assert first_entries(text) == where(MARKED, "stuck", "halt")
 
 
-def test_a_while_within_a_while_that_acts_once_is_stuck_after_that() -> None:
+def test_a_while_within_a_while_is_stuck_after_its_only_action() -> None:
     text = "DEF run m( WHILE c( frontIsClear c) w( WHILE c( markersPresent c) w( pickMarker w) w) m)"
     assert actions(text, [FRONT_CLEAR | MARKERS, FRONT_CLEAR]) == ["pickMarker", "stuck"]
 
@@ -344,7 +342,7 @@ def test_a_while_that_acts_is_never_stuck() -> None:
 # REPEAT
 
 
-def test_a_repeat_of_0_is_passed_by() -> None:
+def test_a_repeat_of_0_is_skipped() -> None:
     assert first_entries("DEF run m( REPEAT R=0 r( move r) turnLeft m)") == ["turnLeft"] * CODES
 
 
@@ -359,13 +357,13 @@ def test_repeats_within_each_other_multiply() -> None:
     assert actions(text, [0] * 1000) == ["move"] * 361 + ["halt"]
 
 
-def test_a_repeat_within_a_while_starts_anew_each_round() -> None:
+def test_a_repeat_within_a_while_restarts_in_each_round() -> None:
     text = "DEF run m( WHILE c( frontIsClear c) w( REPEAT R=2 r( move r) turnLeft w) m)"
     codes = [FRONT_CLEAR, 0, 0, FRONT_CLEAR, 0, 0, 0]
     assert actions(text, codes) == ["move", "move", "turnLeft"] * 2 + ["halt"]
 
 
-def test_a_repeat_goes_on_with_its_count_after_a_round_that_was_silent_at_first() -> None:
+def test_a_repeat_keeps_its_count_when_an_if_acts_in_a_later_round_only() -> None:
     text = "DEF run m( REPEAT R=3 r( IF c( markersPresent c) i( pickMarker i) move r) m)"
     codes = [0, MARKERS, 0, 0, 0]
     assert actions(text, codes) == ["move", "pickMarker", "move", "move", "halt"]
@@ -377,26 +375,26 @@ def nested_repeats(depth: int) -> str:
 
 
 @pytest.mark.parametrize("depth", [1, 2, MAX_NESTING - 1])
-def test_repeats_whose_body_is_silent_are_over_at_once(depth: int) -> None:
+def test_repeats_without_actions_end_at_once(depth: int) -> None:
     """Counting would take 19 to the power of their depth."""
     assert actions(nested_repeats(depth), [0]) == ["halt"]
 
 
-def test_repeats_are_over_when_their_body_falls_silent() -> None:
+def test_repeats_end_when_their_body_stops_acting() -> None:
     assert actions(nested_repeats(50), [MARKERS] * 30 + [0]) == ["pickMarker"] * 30 + ["halt"]
 
 
-def test_repeats_that_fall_silent_do_not_count_to_their_end() -> None:
+def test_repeats_that_stop_acting_do_not_count_to_their_end() -> None:
     *_, last = followed(compile_text(nested_repeats(50)), [MARKERS, 0])
     assert last == ("halt", 0)
 
 
-def test_silent_repeats_do_not_hide_what_follows() -> None:
+def test_repeats_without_actions_lead_to_the_next_statement() -> None:
     text = nested_repeats(20).removesuffix("m)") + "turnLeft m)"
     assert actions(text, [0, MARKERS]) == ["turnLeft", "halt"]
 
 
-def test_a_while_around_silent_repeats_is_stuck() -> None:
+def test_a_while_around_repeats_without_actions_is_stuck() -> None:
     body = nested_repeats(20).removeprefix("DEF run m( ").removesuffix("m)")
     text = f"DEF run m( WHILE c( leftIsClear c) w( {body} w) m)"
     assert actions(text, [LEFT_CLEAR | MARKERS, LEFT_CLEAR]) == ["pickMarker", "stuck"]
@@ -406,7 +404,7 @@ def test_a_while_around_silent_repeats_is_stuck() -> None:
 
 
 def walked(program: Program, language: Language, perceived: list[int]) -> list[str]:
-    """What the tree comes to as number after number is perceived."""
+    """Return the actions of the tree for a sequence of perceived numbers."""
     done: list[str] = []
 
     def look(statement: Conditional) -> bool:
@@ -433,7 +431,7 @@ def walked(program: Program, language: Language, perceived: list[int]) -> list[s
         (LANGUAGE, PROGRAMS),
     ],
 )
-def test_the_table_does_what_the_tree_says(language: Language, distribution: ProgramDistribution) -> None:
+def test_table_and_tree_take_the_same_actions(language: Language, distribution: ProgramDistribution) -> None:
     rng = np.random.default_rng(0)
     tokens = sample_programs(language, distribution, 400, seed=1, max_length=90)
     compiled = compile_tokens(tokens, language)
@@ -448,14 +446,14 @@ def test_the_table_does_what_the_tree_says(language: Language, distribution: Pro
     assert np.mean(np.array(lengths) > 3) > 0.2
 
 
-def test_a_program_has_codes_of_what_it_asks_about() -> None:
+def test_a_program_has_codes_of_the_senses_that_it_uses() -> None:
     text = "DEF run m( WHILE c( notP63 c) w( IF c( p5 c) i( east i) IF c( not c( p63 c) c) i( north i) w) m)"
     compiled = compile_tokens(MANY.encode(text.split())[None], MANY)
     assert compiled.senses[0, :3].tolist() == [63, 5, NO_SENSE]
     assert compiled.rows(0).shape == (len(text.split()), 4)
 
 
-def test_a_program_that_asks_about_too_much_is_refused() -> None:
+def test_a_program_that_uses_too_many_senses_is_refused() -> None:
     def asking(count: int) -> NDArray[np.uint8]:
         questions = " ".join(f"IF c( p{i} c) i( east i)" for i in range(count))
         return MANY.encode(f"DEF run m( {questions} m)".split())[None]
@@ -490,7 +488,7 @@ def _threads_restored() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_threads_restored")
-def test_the_number_of_threads_changes_nothing() -> None:
+def test_compilation_does_not_depend_on_the_number_of_threads() -> None:
     rows = sample_programs(LANGUAGE, PROGRAMS, 2000, seed=3)
     rows[::7, 5] = LANGUAGE.ids["ELSE"]  # some that are no programs
     set_threads(1)
@@ -505,7 +503,7 @@ def test_the_number_of_threads_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("language", "distribution"), [(LANGUAGE, PROGRAMS), (MANY, few_of_many(1, 2, 3))])
-def test_some_of_a_batch_are_what_they_were(language: Language, distribution: ProgramDistribution) -> None:
+def test_selected_programs_keep_their_tables(language: Language, distribution: ProgramDistribution) -> None:
     rows = sample_programs(language, distribution, 20, seed=8, max_length=45)
     batch = compile_tokens(rows, language)
     for chosen in ([], [7], [3, 0, 19, 3]):

@@ -35,7 +35,7 @@ def row_of(tree: Program, language: Language = LANGUAGE) -> NDArray[np.uint8]:
     return language.encode(tokens_of(tree))
 
 
-# The same once more, from the tree and without a thought of speed
+# A second, simple implementation on trees
 
 
 def statement_list(tree: Program) -> list[str]:
@@ -186,25 +186,25 @@ def test_a_program_is_listed_statement_by_statement() -> None:
 
 @settings(max_examples=60)
 @given(programs, programs)
-def test_the_way_back_is_as_long(a: Program, b: Program) -> None:
+def test_the_distance_is_symmetric(a: Program, b: Program) -> None:
     assert apart(a, b) == apart(b, a)
 
 
 @settings(max_examples=60)
 @given(programs)
-def test_a_program_is_no_edit_from_itself(a: Program) -> None:
+def test_a_program_has_distance_0_to_itself(a: Program) -> None:
     assert apart(a, Program(a.body)) == 0
 
 
 @settings(max_examples=60)
 @given(programs, programs)
-def test_only_equal_programs_are_no_edit_apart(a: Program, b: Program) -> None:
+def test_only_equal_programs_have_distance_0(a: Program, b: Program) -> None:
     assert (apart(a, b) == 0) == (a == b)
 
 
 @settings(max_examples=60)
 @given(programs, programs, programs)
-def test_no_detour_is_shorter(a: Program, b: Program, c: Program) -> None:
+def test_the_triangle_inequality_holds(a: Program, b: Program, c: Program) -> None:
     assert apart(a, c) <= apart(a, b) + apart(b, c)
 
 
@@ -219,7 +219,7 @@ def test_wrapping_any_statements_in_a_loop_is_one_edit(a: Program, data: st.Data
 
 @settings(max_examples=60)
 @given(programs, programs)
-def test_no_distance_is_longer_than_writing_the_longer_program_anew(a: Program, b: Program) -> None:
+def test_no_distance_exceeds_the_statements_of_the_longer_program(a: Program, b: Program) -> None:
     assert apart(a, b) <= max(len(statement_list(a)), len(statement_list(b)))
 
 
@@ -256,7 +256,7 @@ def test_the_distance_is_that_of_the_lists_of_statements(a: Program, b: Program)
 
 @settings(max_examples=60)
 @given(programs, st.lists(programs, min_size=1, max_size=5), st.integers(0, 7), st.integers(0, 7))
-def test_many_programs_at_once_are_as_far_as_each_alone(
+def test_distances_of_a_batch_equal_those_of_single_programs(
     origin: Program, others: list[Program], more: int, padding: int
 ) -> None:
     """However much padding there is, at the end of the one as of the others."""

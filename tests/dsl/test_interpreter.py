@@ -1,4 +1,4 @@
-"""A program runs on any stage; the stage says what holds, and when a run is over."""
+"""A program runs on any stage, which tests conditions and may end the run."""
 
 from leaps.dsl.interpreter import Course, Outcome
 from leaps.dsl.language import Language
@@ -9,7 +9,7 @@ LANGUAGE = Language(actions=("up", "wait"), perceptions=("high",))
 
 
 class Ladder:
-    """A ladder of three rungs; whoever is above it has fallen off."""
+    """A ladder of three rungs; climbing above the top falls off."""
 
     def __init__(self) -> None:
         self.rung = 0
@@ -26,7 +26,7 @@ def course(text: str, horizon: int = 100, calls: int | None = None) -> Course:
     return Course(parse(text, LANGUAGE), Ladder(), LANGUAGE.actions, horizon, calls=calls)
 
 
-def test_the_stage_decides_what_holds() -> None:
+def test_the_stage_tests_conditions() -> None:
     climb = course("DEF run m( WHILE c( not c( high c) c) w( up w) wait m)")
     assert [step.action for step in climb] == [0, 0, 0, 1]
     assert (climb.outcome, climb.steps, climb.stage.rung) == (Outcome.HALTED, 4, 3)

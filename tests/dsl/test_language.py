@@ -123,7 +123,7 @@ def test_a_bad_language_is_refused(
         (("clean", "dirt"), ("dirt", "bump")),
     ],
 )
-def test_opposites_that_are_none_are_refused(opposites: tuple[tuple[str, str], ...]) -> None:
+def test_invalid_opposites_are_refused(opposites: tuple[tuple[str, str], ...]) -> None:
     with pytest.raises(ValueError, match="no opposite itself; found"):
         Language(("go",), ("dirt", "clean", "bump"), opposites=opposites)
 

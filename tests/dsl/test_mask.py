@@ -53,7 +53,7 @@ def test_a_random_walk_ends_in_a_program_within_the_limit(max_length: int) -> No
         parse(LANGUAGE.text(row), LANGUAGE)
 
 
-def test_random_walks_use_all_the_room_there_is() -> None:
+def test_random_walks_reach_the_maximum_length() -> None:
     walks = walk_at_random(200, 12, seed=0)
     assert (walks != LANGUAGE.pad).sum(axis=1).max() == 12
 
@@ -128,7 +128,7 @@ CONDITIONS: tuple[Sentence, ...] = (
 
 @cache
 def blocks_of(length: int) -> list[Sentence]:
-    """All blocks of so many tokens, as kinds, without their brackets."""
+    """List all blocks of this number of tokens, as kinds, without their brackets."""
     first_and_rest = ((k, length - k) for k in range(1, length))
     longer = [a + b for k, rest in first_and_rest for a, b in product(statements_of(k), blocks_of(rest))]
     return statements_of(length) + longer
@@ -136,7 +136,7 @@ def blocks_of(length: int) -> list[Sentence]:
 
 @cache
 def statements_of(length: int) -> list[Sentence]:
-    """All statements of so many tokens."""
+    """List all statements of this number of tokens."""
     if length < 1:
         return []
     out: list[Sentence] = [(Kind.ACTION,)] if length == 1 else []
@@ -162,7 +162,7 @@ def sentences() -> list[Sentence]:
 
 @cache
 def shortest_program_with() -> dict[Sentence, int]:
-    """The length of the shortest program that begins so, for all beginnings of short programs."""
+    """Return the length of the shortest program with each prefix, for all prefixes of short programs."""
     shortest: dict[Sentence, int] = {}
     for sentence in sorted(sentences(), key=len):
         for end in range(len(sentence) + 1):
@@ -226,7 +226,7 @@ def test_a_program_is_done_at_its_end_only() -> None:
     assert done == [False, False, False, False, True, True]
 
 
-def test_a_program_in_a_batch_is_followed_as_if_alone() -> None:
+def test_programs_in_a_batch_do_not_affect_each_other() -> None:
     rows = LANGUAGE.batch([LANGUAGE.encode(text.split()) for text in GOLDEN[:50]])
     together = SyntaxMask(LANGUAGE, len(rows), 44)
     alone = [SyntaxMask(LANGUAGE, 1, 44) for _ in rows]
@@ -243,7 +243,7 @@ def test_an_empty_batch_allows_nothing() -> None:
 
 def test_a_token_against_the_grammar_is_refused_by_name() -> None:
     mask = SyntaxMask(LANGUAGE, 3, 45)
-    with pytest.raises(ValueError, match="program 1 can't go on with 'move'"):
+    with pytest.raises(ValueError, match="program 1 can't continue with 'move'"):
         mask.advance(LANGUAGE.encode(["DEF", "move", "DEF"]))
 
 
@@ -256,7 +256,7 @@ def test_a_refused_token_leaves_the_mask_as_it_was() -> None:
 
 
 def test_a_token_that_no_longer_fits_is_refused() -> None:
-    with pytest.raises(ValueError, match="can't go on with 'WHILE'"):
+    with pytest.raises(ValueError, match="can't continue with 'WHILE'"):
         allowed_after("DEF run m( WHILE", max_length=5)
 
 

@@ -1,4 +1,4 @@
-"""A neighbour is a program within the limits, and what its move promises; judged on trees, not on tokens."""
+"""Neighbours are programs within the limits, and the result of their move; checked on trees, not tokens."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ from tests.strategies import programs
 ROOMY = Limits(length=150, nesting=10, in_a_row=20)
 ALL = dict.fromkeys(Move, 1.0)
 
-# No two statements, conditions or blocks of it are equal, so that a change can be told from any other.
+# Its statements, conditions and blocks are all different, so that each change gives a different program.
 MANY_SIDED = (
     "DEF run m( move WHILE c( frontIsClear c) w( turnLeft REPEAT R=3 r( putMarker turnRight r) w) "
     "IFELSE c( not c( leftIsClear c) c) i( pickMarker i) ELSE e( turnLeft move e) m)"
@@ -51,7 +51,7 @@ SHORTEST = "DEF run m( move m)"
 
 
 def row_of(program: Program | str, length: int = ROOMY.length) -> NDArray[np.uint8]:
-    """A program as a row of token ids, filled up with `<pad>`."""
+    """Return a program as a row of token ids, padded with `<pad>`."""
     words = program.split() if isinstance(program, str) else tokens_of(program)
     return np.asarray(LANGUAGE.batch([LANGUAGE.encode(words)], length)[0])
 
@@ -320,7 +320,7 @@ def test_a_neighbour_is_a_program_within_the_limits(move: Move, program: Program
 
 
 def test_neighbours_of_neighbours_stay_programs_within_the_limits() -> None:
-    """A long walk by all moves, from many programs, gets to places that random programs are not in."""
+    """A long walk by all moves, from many programs, reaches programs that are hardly ever drawn."""
     limits = Limits(length=30, nesting=3, in_a_row=4)
     around = neighbourhood(shares=ALL, limits=limits)
     walkers = around.fresh(60)
@@ -361,7 +361,7 @@ def test_programs_of_another_language_have_neighbours_too() -> None:
 @pytest.mark.parametrize("move", Move)
 @settings(max_examples=25)
 @given(program=programs, other=programs, seed=st.integers(0, 1000))
-def test_a_move_does_what_it_says(move: Move, program: Program, other: Program, seed: int) -> None:
+def test_a_move_makes_its_documented_change(move: Move, program: Program, other: Program, seed: int) -> None:
     length = max(len(tokens_of(program)), len(tokens_of(other))) + 40
     around = neighbourhood(move, limits=Limits(length, MAX_NESTING, 100), seed=seed)
     out, moves = around.draw(row_of(program, length)[None], 4, row_of(other, length)[None])
@@ -372,7 +372,7 @@ def test_a_move_does_what_it_says(move: Move, program: Program, other: Program, 
             assert is_made_by(Move(made), program, tree_of(row), other)
 
 
-def test_the_move_that_is_told_is_the_one_that_was_made() -> None:
+def test_the_returned_move_is_the_one_that_was_made() -> None:
     program, other = parse(MANY_SIDED, LANGUAGE), parse(OTHER, LANGUAGE)
     out, moves = neighbourhood(shares=ALL).draw(row_of(MANY_SIDED)[None], 300, row_of(OTHER)[None])
     for row, move in zip(out, moves.tolist(), strict=True):
@@ -381,7 +381,7 @@ def test_the_move_that_is_told_is_the_one_that_was_made() -> None:
 
 
 @pytest.mark.parametrize("move", LISTED)
-def test_a_move_makes_all_that_it_may(move: Move) -> None:
+def test_a_move_makes_all_of_its_possible_changes(move: Move) -> None:
     even = replace(PROGRAMS, perceptions=(0.2,) * 5, negation=0.5)  # or some conditions would be too rare
     expected = LISTED[move](parse(MANY_SIDED, LANGUAGE), parse(OTHER, LANGUAGE))
     around = neighbourhood(move, limits=Limits(70, 10, 20), distribution=even)
@@ -402,13 +402,13 @@ def test_a_fresh_statement_is_inserted_before_and_after_every_statement() -> Non
     }
 
 
-def test_pieces_are_taken_from_the_program_itself_if_there_is_no_other() -> None:
+def test_pieces_come_from_the_program_itself_without_other_programs() -> None:
     found, _ = drawn(MANY_SIDED, 20_000, Move.CROSS)
     program = parse(MANY_SIDED, LANGUAGE)
     assert found == crossed(program, program)
 
 
-def test_a_piece_is_taken_from_any_of_the_others() -> None:
+def test_a_piece_may_come_from_any_other_program() -> None:
     others = np.stack([row_of(f"DEF run m( {name} m)") for name in LANGUAGE.actions[1:]])
     out, _ = neighbourhood(Move.CROSS).draw(row_of(SHORTEST)[None], 400, others)
     np.testing.assert_array_equal(np.unique(out, axis=0), np.unique(others, axis=0))
@@ -441,7 +441,7 @@ def only_put_marker() -> ProgramDistribution:
 
 
 def test_replace_chooses_evenly_among_nodes_and_rows() -> None:
-    """What is fresh is recognised, so a neighbour tells which node was chosen. Same seed, same figure."""
+    """New pieces are recognisable, so a neighbour shows which node was chosen. The seed is fixed."""
     program = parse(MANY_SIDED.replace("putMarker", "move"), LANGUAGE)
     fresh = (Action("putMarker"),)
     node_of: dict[Program, str] = {}
@@ -485,7 +485,7 @@ def test_a_move_of_share_0_is_never_made() -> None:
 
 
 @pytest.mark.parametrize("move", [Move.DELETE, Move.UNWRAP, Move.EXCHANGE, Move.REHEAD])
-def test_a_program_that_no_move_fits_comes_back_unchanged(move: Move) -> None:
+def test_a_program_for_which_no_move_succeeds_is_unchanged(move: Move) -> None:
     found, moves = drawn(SHORTEST, 20, move)
     assert found == {parse(SHORTEST, LANGUAGE)}
     assert set(moves.tolist()) == {len(Move)}
@@ -493,7 +493,7 @@ def test_a_program_that_no_move_fits_comes_back_unchanged(move: Move) -> None:
 
 @pytest.mark.parametrize("move", [Move.INSERT, Move.WRAP, Move.COPY])
 @pytest.mark.parametrize("limits", [Limits(5, 4, 6), Limits(45, 0, 1)])
-def test_a_program_without_room_to_grow_comes_back_unchanged(move: Move, limits: Limits) -> None:
+def test_a_program_at_its_limits_is_unchanged(move: Move, limits: Limits) -> None:
     found, moves = drawn(SHORTEST, 20, move, limits=limits)
     assert found == {parse(SHORTEST, LANGUAGE)}
     assert set(moves.tolist()) == {len(Move)}
@@ -511,7 +511,7 @@ def test_the_shortest_program_takes_every_move(move: Move) -> None:
             assert set(moves.tolist()) == {move if fits else len(Move)}
 
 
-def test_a_move_that_does_not_fit_leaves_its_turn_to_another() -> None:
+def test_another_move_is_tried_after_one_that_fails() -> None:
     _, moves = drawn(SHORTEST, 500, Move.DELETE, Move.UNWRAP, Move.WRAP)
     assert (moves == Move.WRAP).mean() > 0.99  # it would take 30 misses in a row
 
@@ -549,14 +549,14 @@ def test_another_seed_draws_others(move: Move) -> None:
     assert not np.array_equal(one, other)
 
 
-def test_a_neighbourhood_does_not_draw_the_same_again() -> None:
+def test_a_second_draw_gives_other_neighbours() -> None:
     around = neighbourhood(shares=ALL)
     one, other = (around.draw(row_of(MANY_SIDED)[None], 100)[0] for _ in range(2))
     assert not np.array_equal(one, other)
     assert not np.array_equal(around.fresh(100), around.fresh(100))
 
 
-def test_drawing_in_parts_is_drawing_at_once() -> None:
+def test_drawing_in_parts_equals_drawing_at_once() -> None:
     whole, parts = neighbourhood(shares=ALL, seed=3), neighbourhood(shares=ALL, seed=3)
     start = row_of(MANY_SIDED)[None]
     np.testing.assert_array_equal(
@@ -582,7 +582,7 @@ def test_limits_that_no_program_keeps_are_refused(length: int, nesting_limit: in
 @pytest.mark.parametrize(
     "shares", [{}, {Move.WRAP: 0.0}, {Move.WRAP: -1.0}, {Move.WRAP: 2.0, Move.COPY: -0.5}]
 )
-def test_shares_that_are_none_are_refused(shares: dict[Move, float]) -> None:
+def test_invalid_shares_of_moves_are_refused(shares: dict[Move, float]) -> None:
     with pytest.raises(ValueError, match="the moves' shares must be 0 or more, and some more than 0, found"):
         Neighbourhood(LANGUAGE, PROGRAMS, Limits(), shares, seed=0)
 

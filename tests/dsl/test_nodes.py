@@ -151,7 +151,7 @@ def test_the_nodes_of_a_program_by_hand() -> None:
 
 @settings(max_examples=100)
 @given(programs)
-def test_the_text_of_a_node_reads_as_what_it_is_said_to_be(program: Program) -> None:
+def test_the_text_of_a_node_parses_as_its_kind(program: Program) -> None:
     """Put alone into the smallest program that has a place for it, and read by the parser."""
     around = {
         STATEMENT: "DEF run m( {} m)",

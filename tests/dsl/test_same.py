@@ -1,4 +1,4 @@
-"""What is proven to do the same does the same; and what obviously does is proven."""
+"""Programs proven to behave the same do so, and obvious equivalences are proven."""
 
 import numpy as np
 import pytest
@@ -30,13 +30,13 @@ def looked_up(text: str, world: World, horizon: int = 100) -> NDArray[np.bool_]:
 
 
 def proven(text: str, other: str, world: World = ROOM) -> bool:
-    """Whether the other is known to do what the first does in the world."""
+    """Return whether the second program provably does what the first does in a world."""
     same, _ = do_the_same(KAREL.compile(text), 0, looked_up(text, world), KAREL.compile(other))
     return bool(same[0])
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_what_is_proven_holds_in_every_world_that_was_tried(name: str) -> None:
+def test_proven_programs_behave_the_same_in_all_tried_worlds(name: str) -> None:
     """Neighbours of random programs, as a search draws them: some do the same, most don't."""
     task = TASKS[name]
     starts = task.worlds(6, seed=1)
@@ -85,7 +85,7 @@ def test_nothing_is_proven_of_neighbours_that_differ(
 
 @settings(max_examples=200)
 @given(programs, worlds(), st.integers(0, 60))
-def test_a_program_does_what_it_does(program: Program, world: World, horizon: int) -> None:
+def test_a_program_is_proven_equal_to_itself(program: Program, world: World, horizon: int) -> None:
     compiled = KAREL.compile(program)
     used = run(compiled, Worlds.stack([world]), horizon, want_used=True).used
     assert used is not None
@@ -115,7 +115,7 @@ def test_a_program_does_what_it_does(program: Program, world: World, horizon: in
         ),
     ],
 )
-def test_differences_that_make_none_are_seen_through(one: str, other: str) -> None:
+def test_irrelevant_differences_are_ignored(one: str, other: str) -> None:
     one, other = f"DEF run m( {one} m)", f"DEF run m( {other} m)"
     assert proven(one, other)
     assert proven(other, one)
@@ -131,13 +131,13 @@ def test_differences_that_make_none_are_seen_through(one: str, other: str) -> No
         ("WHILE c( frontIsClear c) w( move w) putMarker", "WHILE c( frontIsClear c) w( move w)"),
     ],
 )
-def test_differences_that_make_one_are_noticed(one: str, other: str) -> None:
+def test_relevant_differences_are_detected(one: str, other: str) -> None:
     assert not proven(f"DEF run m( {one} m)", f"DEF run m( {other} m)")
     assert not proven(f"DEF run m( {other} m)", f"DEF run m( {one} m)")
 
 
 def test_two_loops_cannot_share_a_counter() -> None:
-    """Wherever the first goes, the other does the same, and yet it comes out of its loop later."""
+    """The second does the same at every used entry, and yet leaves its loop later."""
     one = (
         "DEF run m( REPEAT R=2 r( move putMarker REPEAT R=2 r( IF c( markersPresent c) i( move i) r) r) "
         "putMarker m)"
@@ -154,7 +154,7 @@ def test_two_loops_cannot_share_a_counter() -> None:
     assert not proven(one, other, world)
 
 
-def test_it_is_proven_for_the_worlds_that_were_tried_only() -> None:
+def test_the_proof_holds_only_for_the_tried_worlds() -> None:
     one = "DEF run m( WHILE c( frontIsClear c) w( move w) m)"
     other = "DEF run m( WHILE c( frontIsClear c) w( IF c( leftIsClear c) i( turnLeft i) move w) m)"
     wider = World.parse("""
@@ -176,7 +176,7 @@ def test_one_of_a_batch_is_compared_with_all_of_another() -> None:
         assert same.tolist() == [program == 0, program == 1, True]
 
 
-def test_what_is_no_program_does_nothing_the_same() -> None:
+def test_an_invalid_row_is_never_proven_equal() -> None:
     rows = LANGUAGE.batch([KAREL.read("DEF run m( move m)"), KAREL.read("DEF run m( m)")])
     batch = KAREL.compile(rows)
     assert batch.entry[1] == -1
@@ -184,7 +184,7 @@ def test_what_is_no_program_does_nothing_the_same() -> None:
     assert same.tolist() == [True, False]
 
 
-def test_what_is_proven_holds_where_programs_ask_about_different_things() -> None:
+def test_proofs_hold_for_programs_with_different_senses() -> None:
     """Of many perceptions; both with and without others than those of the program that was run."""
     rng = np.random.default_rng(0)
     distribution = few_of_many(0, 3, 17, 63, 64)
@@ -214,8 +214,8 @@ def test_what_is_proven_holds_where_programs_ask_about_different_things() -> Non
             other, looked_up = look_up(neighbours, number)
             assert other == done
             assert (others_used | ~looked_up)[neighbours.entries(number)].all()
-            theirs = set(neighbours.senses[number]) - {NO_SENSE}
-            more += bool(theirs - own)
-            fewer += bool(own - theirs)
+            others = set(neighbours.senses[number]) - {NO_SENSE}
+            more += bool(others - own)
+            fewer += bool(own - others)
     assert more > 20
     assert fewer > 20

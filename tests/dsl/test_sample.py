@@ -68,7 +68,7 @@ def test_a_program_depends_on_its_number_alone() -> None:
     np.testing.assert_array_equal(draw(300)[120:180], draw(60, first=120))
 
 
-def test_seed_0_draws_what_it_always_drew() -> None:
+def test_seed_0_draws_the_golden_programs() -> None:
     assert [LANGUAGE.text(row) for row in draw(3)] == PINNED
 
 
@@ -221,7 +221,7 @@ def test_a_limit_below_the_shortest_program_is_refused() -> None:
 
 
 def test_a_negative_seed_is_refused() -> None:
-    with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+    with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
         draw(1, seed=-1)
 
 

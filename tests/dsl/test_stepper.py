@@ -1,4 +1,4 @@
-"""A program that is asked for its actions one by one does what its table says, and looks at what matters."""
+"""A stepper takes the actions of the table one by one, and tests only perceptions that matter."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_reset_restarts_the_program() -> None:
         assert [stepper.next(lambda _: False) for _ in expected] == expected
 
 
-def test_what_is_stuck_stays_stuck_and_what_has_ended_ended() -> None:
+def test_stuck_and_ended_programs_keep_their_state() -> None:
     """Whatever is perceived then."""
     stuck = Stepper(KAREL.compile("DEF run m( WHILE c( frontIsClear c) w( REPEAT R=0 r( move r) w) move m)"))
     assert [stuck.next(lambda _, holds=holds: holds) for holds in (True, False, True)] == [STUCK] * 3  # type: ignore[misc]
@@ -56,7 +56,7 @@ def test_what_is_stuck_stays_stuck_and_what_has_ended_ended() -> None:
     assert [ended.next(lambda _, holds=holds: holds) for holds in (True, False, True)] == [2, HALT, HALT]  # type: ignore[misc]
 
 
-def test_what_is_no_program_or_counts_calls_is_refused() -> None:
+def test_invalid_programs_and_call_limits_are_refused() -> None:
     with pytest.raises(ValueError, match="row 0 of the batch is not a program"):
         Stepper(KAREL.compile(LANGUAGE.encode(["DEF", "run"])[None]))
     with pytest.raises(ValueError, match="without a limit of calls, found 9"):

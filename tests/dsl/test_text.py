@@ -1,4 +1,4 @@
-"""Programs are read and printed, and what is wrong is pointed at."""
+"""Programs are read and printed, and errors point at the wrong token."""
 
 import time
 from collections.abc import Callable
@@ -187,7 +187,7 @@ token 4, line 2: the program ends here, expected m), {STATEMENT}
         ),
     ],
 )
-def test_an_error_says_where_what_was_found_and_what_was_expected(text: str, message: str) -> None:
+def test_an_error_has_position_found_token_and_expected_tokens(text: str, message: str) -> None:
     assert str(error(text)) == message
 
 
@@ -252,7 +252,7 @@ def test_every_mistake_has_its_message(text: str, problem: str) -> None:
     assert error(text).problem == problem
 
 
-def test_a_bad_count_out_of_place_is_told_what_is_expected_there() -> None:
+def test_an_invalid_count_reports_what_is_expected_there() -> None:
     assert error("DEF run m( R=20 m)").problem.endswith(f"expected {STATEMENT}")
 
 
@@ -261,7 +261,7 @@ def test_a_bare_bracket_is_hinted_at_with_the_bracket_that_fits() -> None:
 
 
 @pytest.mark.parametrize(("slip", "token"), [("while", "WHILE"), ("MOVE", "move"), ("ifelse", "IFELSE")])
-def test_a_slip_of_case_is_hinted_at(slip: str, token: str) -> None:
+def test_a_token_in_wrong_case_has_a_hint(slip: str, token: str) -> None:
     assert error(f"DEF run m( {slip} m)").problem.endswith(f"did you mean {token!r}?")
 
 
@@ -305,7 +305,7 @@ def test_a_long_line_is_shown_in_part(count: int) -> None:
     assert max(len(line) for line in str(wrong).split("\n")[1:]) < 80
 
 
-def test_what_is_left_out_of_a_long_line_is_marked() -> None:
+def test_omitted_parts_of_a_long_line_are_marked() -> None:
     excerpt = str(error(f"DEF run m( {'move ' * 40}w) {'move ' * 40}m)")).split("\n")[1].strip()
     assert (excerpt[0], excerpt[-1]) == ("…", "…")
 
@@ -342,7 +342,7 @@ def test_the_caret_of_a_missing_end_stands_after_the_last_token() -> None:
     assert str(error("DEF run m(\r\n\tmove\r\n\r\n")).split("\n")[1:] == ["   move", "        ^"]
 
 
-# Texts that are out to do harm
+# Malicious texts
 
 
 def test_the_deepest_nesting_is_read() -> None:

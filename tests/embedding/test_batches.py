@@ -63,7 +63,7 @@ def test_allowed_tokens_depend_on_the_maximum_length() -> None:
 
 
 def test_programs_too_long_for_the_space_raise() -> None:
-    with pytest.raises(ValueError, match="can't go on with"):
+    with pytest.raises(ValueError, match="can't continue with"):
         ProgramTable(LANGUAGE, long_programs().tokens, 10, CPU)
 
 

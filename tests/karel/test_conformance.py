@@ -86,7 +86,7 @@ def test_a_wrong_return_is_found(tmp_path: Path) -> None:
         ({"task": "labyrinth"}, "unknown task 'labyrinth'"),
     ],
 )
-def test_a_bad_record_says_what_is_wrong(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+def test_an_invalid_record_raises(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         conform(written(tmp_path, {**trace(), **change}))
 

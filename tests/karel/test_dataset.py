@@ -365,9 +365,9 @@ def test_another_seed_gives_other_programs_and_worlds() -> None:
 
 
 def test_progress_is_told_up_to_the_last_program() -> None:
-    told: list[int] = []
-    make_dataset(CONFIG, told.append)
-    assert told == [64, 128, 192, 200]
+    counts: list[int] = []
+    make_dataset(CONFIG, counts.append)
+    assert counts == [64, 128, 192, 200]
 
 
 # Files
@@ -420,7 +420,7 @@ def test_a_file_of_noise_is_refused(tmp_path: Path, seed: int) -> None:
         Dataset.load(tmp_path)
 
 
-def test_a_file_whose_header_is_no_object_is_refused(tmp_path: Path) -> None:
+def test_a_header_that_is_not_an_object_is_refused(tmp_path: Path) -> None:
     (tmp_path / DATA_FILE).write_bytes(struct.pack("<Q", 2) + b"[]")
     with pytest.raises(ValueError, match=f"{DATA_FILE} is damaged, or not a file of LEAPS"):
         Dataset.load(tmp_path)
@@ -466,7 +466,7 @@ def test_a_file_without_some_array_is_refused_by_its_name(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"programs": 19}, "at least 20 programs, found 19"),
+        ({"programs": 19}, "programs must be at least 20, found 19"),
         ({"rollouts": 0}, "rollouts must be from 1 to the pool's 100, found 0"),
         ({"rollouts": 33, "pool": 32}, "rollouts must be from 1 to the pool's 32, found 33"),
         ({"keep": "some"}, "keep must be one of clean, complete, every, found 'some'"),

@@ -60,14 +60,14 @@ def test_the_rewards_of_an_episode_add_up_to_the_return(name: str) -> None:
         ("turnRight putMarker turnRight pickMarker", 0.0),
     ],
 )
-def test_turning_pays_where_it_is_worth_something(text: str, worth: float) -> None:
+def test_a_turn_is_rewarded_if_it_changes_the_value(text: str, worth: float) -> None:
     env = KarelEnv(COMPASS, "perceptions")
     env.reset(seed=0)
     total = sum(env.step(LANGUAGE.actions.index(word))[1] for word in text.split())
     assert total == evaluate(f"DEF run m( {text} m)", COMPASS, episodes=1).returns[0, 0] == worth
 
 
-def test_terminated_and_truncated_are_kept_apart() -> None:
+def test_terminated_and_truncated_are_distinguished() -> None:
     env = KarelEnv("maze", horizon=3)
     env.reset(seed=0)
     ends = [env.step(TURN_LEFT)[2:4] for _ in range(3)]
@@ -166,7 +166,7 @@ def test_a_list_of_seeds_gives_each_world_its_own() -> None:
     assert not np.array_equal(seen[0], seen[1])
 
 
-def test_a_world_without_a_seed_goes_on_or_begins_anywhere() -> None:
+def test_a_world_without_a_seed_continues_its_stream_or_gets_a_random_seed() -> None:
     def names(seen: NDArray[np.uint8]) -> list[bytes]:
         return [one.tobytes() for one in seen]
 
@@ -187,7 +187,7 @@ def test_a_world_without_a_seed_goes_on_or_begins_anywhere() -> None:
     ]
 
 
-def test_worlds_with_seeds_of_their_own_follow_them_through_all_episodes() -> None:
+def test_worlds_with_individual_seeds_use_them_in_all_episodes() -> None:
     def play() -> list[bytes]:
         env = KarelVectorEnv("maze", 3)
         return [seen.tobytes() for seen in (env.reset(seed=[4, 9, 6])[0], env.reset()[0], env.reset()[0])]
@@ -209,11 +209,11 @@ def test_a_seed_may_be_any_whole_number(seed: np.int64) -> None:
 def test_a_seed_below_0_is_refused() -> None:
     one, many = KarelEnv("maze"), KarelVectorEnv("maze", 2)
     for seed in (-1, np.int64(-1)):
-        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+        with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
             one.reset(seed=seed)
-        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+        with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
             many.reset(seed=seed)
-        with pytest.raises(ValueError, match="a seed is 0 or more, found -1"):
+        with pytest.raises(ValueError, match="seed must be 0 or more, found -1"):
             many.reset(seed=[3, seed])
 
 
@@ -257,11 +257,11 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -
 def test_bad_actions_are_refused() -> None:
     env = KarelEnv("maze")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match="an action is 0 to 4, found 5"):
+    with pytest.raises(ValueError, match="action must be from 0 to 4, found 5"):
         env.step(5)
     many = KarelVectorEnv("maze", 3)
     many.reset(seed=0)
-    with pytest.raises(ValueError, match="an action is 0 to 4"):
+    with pytest.raises(ValueError, match="actions must be from 0 to 4"):
         many.step(np.array([MOVE, 9, MOVE]))
     with pytest.raises(ValueError, match="expected 3 actions"):
         many.step(np.array([MOVE]))

@@ -197,8 +197,8 @@ def test_rounds_that_are_skipped_change_nothing(name: str, horizon: int) -> None
     if hooks is not None:
         np.testing.assert_array_equal(fast.returns, full.returns)
     np.testing.assert_array_equal(fast.covered, full.covered)
-    for ours, theirs in zip(fast.final, full.final, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
+    for found, expected in zip(fast.final, full.final, strict=True):
+        np.testing.assert_array_equal(found, expected)
     plain = compiled._replace(branches=compiled.branches[:0])
     looked_up = run(plain, starts, horizon, hooks, want_used=True).used
     np.testing.assert_array_equal(
@@ -242,7 +242,7 @@ SILENT = "IF c( markersPresent c) i( move i)"
         ("DEF run m( REPEAT R=0 r( move r) m)", Outcome.HALTED, 0),
     ],
 )
-def test_nothing_hangs(text: str, outcome: Outcome, steps: int) -> None:
+def test_no_run_hangs(text: str, outcome: Outcome, steps: int) -> None:
     rollouts = executed(text, ROOM, 1000)
     assert (Outcome(rollouts.outcome[0, 0]), rollouts.steps[0, 0]) == (outcome, steps)
     assert_twins_agree(parse(text, LANGUAGE), ROOM, 1000)

@@ -14,7 +14,7 @@ def test_planes_stand_in_the_papers_order() -> None:
     assert seen[0, 0].nonzero()[0].tolist() == [4, 5]  # wall
 
 
-def test_planes_say_all_there_is_to_say() -> None:
+def test_planes_determine_the_world() -> None:
     worlds = random_worlds(50, seed=3)
     seen = planes(worlds)
     assert np.array_equal(seen[..., 4] == 1, worlds.ground == WALL)

@@ -37,7 +37,7 @@ def test_a_cell_holds_at_most_ten_markers() -> None:
     assert after("####\n#>.#\n####", *[PUT_MARKER] * 12, MOVE) == "####\n#A>#\n####"
 
 
-def test_an_action_tells_what_it_changed() -> None:
+def test_an_action_reports_its_change() -> None:
     world = World.parse("####\n#>.#\n####")
     changes = [
         apply(world, action) for action in (TURN_LEFT, PICK_MARKER, PUT_MARKER, PICK_MARKER, MOVE, MOVE)

@@ -102,9 +102,9 @@ class Turning:
 @pytest.mark.parametrize("horizon", [1, 2, 5, 40, 41])
 def test_a_policy_that_turns_earns_what_a_program_that_turns_earns(horizon: int) -> None:
     turning = "DEF run m( WHILE c( noMarkersPresent c) w( turnRight w) m)"
-    ours = evaluate_policy(Turning(), COMPASS, episodes=3, horizon=horizon)
-    theirs = evaluate(turning, COMPASS, episodes=3, horizon=horizon)
-    assert ours.returns.tolist() == theirs.returns.tolist() == [[float(horizon % 4 == 1)] * 3]
+    of_policy = evaluate_policy(Turning(), COMPASS, episodes=3, horizon=horizon)
+    of_program = evaluate(turning, COMPASS, episodes=3, horizon=horizon)
+    assert of_policy.returns.tolist() == of_program.returns.tolist() == [[float(horizon % 4 == 1)] * 3]
 
 
 def test_a_horizon_that_an_evaluation_could_not_tell_is_refused() -> None:
@@ -167,8 +167,8 @@ def test_nothing_is_left_in_a_world_that_begins_anew() -> None:
         simulation.seed(0, 3, stream)
         simulation.renew(everyone)
         fresh = task.worlds(1, seed=3, first=stream)
-        for ours, theirs in zip(simulation.worlds, fresh, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+        for found, expected in zip(simulation.worlds, fresh, strict=True):
+            np.testing.assert_array_equal(found, expected)
         simulation.advance(np.array([PUT_MARKER]), everyone)
         simulation.worlds.memory[:] = 7
 

@@ -33,7 +33,7 @@ def test_a_parsed_world_knows_walls_markers_and_karel() -> None:
         ("##\n>#\n##", "at least 3x3"),
     ],
 )
-def test_a_bad_picture_says_what_is_wrong(picture: str, message: str) -> None:
+def test_an_invalid_picture_raises_a_specific_error(picture: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         World.parse(picture)
 

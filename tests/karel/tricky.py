@@ -14,18 +14,18 @@ def begin_in_a_room(stream: Stream, world: World) -> None:  # noqa: ARG001
 def play_tricks(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
     height, width = world.ground.shape
     world.memory[0] += 1
-    heard = world.memory[0]
-    if heard % 3 == 1:  # a portal to the other side
+    count = world.memory[0]
+    if count % 3 == 1:  # a portal to the other side
         to_row, to_column = height - 1 - world.pose[0], width - 1 - world.pose[1]
         if world.ground[to_row, to_column] != WALL:
             world.pose[0], world.pose[1] = to_row, to_column
-    if heard % 4 == 2:
+    if count % 4 == 2:
         world.pose[2] = (world.pose[2] + 2) % 4
-    if heard % 5 == 3:
+    if count % 5 == 3:
         world.markers[row, column] = (world.markers[row, column] + 1) % (MAX_MARKERS + 1)
-    if heard % 7 == 6:
+    if count % 7 == 6:
         world.ground[world.pose[0], world.pose[1]] = EXIT
-    return bool(heard == 16)
+    return bool(count == 16)
 
 
 def value_of_everything(world: World, start: World) -> float:  # noqa: ARG001

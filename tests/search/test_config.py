@@ -27,7 +27,7 @@ from leaps.search.solve import solve
         ),
         ({"origin": "DEF run m( m)"}, "token 3: found 'm\\)', expected an action"),
         ({"size": (3, 3)}, "maze needs at least 5x5 cells"),
-        ({"task": "clean-house", "size": (8, 8)}, "clean-house is one fixed flat"),
+        ({"task": "clean-house", "size": (8, 8)}, "clean-house has a fixed size"),
         ({"also": ((3, 3),)}, "maze needs at least 5x5 cells"),
         ({"also": ((9, 9), (8, 8))}, "also: expected sizes that differ, .* own 8x8; found 9x9, 8x8"),
         ({"size": (9, 9), "also": ((7, 8), (7, 8))}, "sizes that differ, .* own 9x9; found 7x8, 7x8"),

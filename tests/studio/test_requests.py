@@ -185,7 +185,7 @@ def test_size_that_does_not_fit_the_task_raises() -> None:
     assert "height: expected 3 to 100, found 101" in refused({"size": [101, 5]}, "size", maze)
     assert "width: expected 3 to 100" in refused({"size": [5, 101]}, "size", maze)
     assert "needs at least 5x5" in refused({"size": [5, 4]}, "size", maze)
-    assert "one fixed flat" in refused({"size": [9, 9]}, "size", get("clean-house"))
+    assert "a fixed size" in refused({"size": [9, 9]}, "size", get("clean-house"))
     assert "expected [height, width]" in refused({"size": [5]}, "size", maze)
     assert "expected height and width" in refused({"size": "5x5"}, "size", maze)
     assert "expected [height, width] or the name" in refused({"size": "x" * 65}, "size", maze)

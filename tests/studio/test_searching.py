@@ -156,7 +156,7 @@ def test_unsupported_size_is_a_problem(
 
     ((name, data),) = asyncio.run(scene())
     assert name == "problem"
-    assert "one fixed flat of 14x22" in data["error"]
+    assert "a fixed size of 14x22" in data["error"]
 
 
 def test_search_finds_a_program_for_several_sizes() -> None:

@@ -209,7 +209,7 @@ def test_search_streams_to_its_end_and_problems_are_events(server: Running) -> N
     events = response.read().decode()
     connection.close()
     assert "event: problem" in events
-    assert "one fixed flat" in events
+    assert "a fixed size" in events
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Pictures of worlds: coloured text, PNG and SVG; and of rollouts: GIF.
+"""Pictures of worlds (coloured text, PNG and SVG) and of rollouts (GIF).
 
-A picture is laid out once, as layers of four kinds of shapes; `pixels` draws them with Pillow, `vectors`
-writes them as SVG. Cells that a task calls exits are drawn as floor: Karel can't see them either.
+A picture is laid out once, as layers of four kinds of shapes. `pixels` draws them with Pillow, and `vectors`
+writes them as SVG. A task's exits are drawn as floor, since Karel can't see them either.
 
     world ─► room, trail ─► layout ─► pixels  ─► still, film
                                    └► vectors ─► still

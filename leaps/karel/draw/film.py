@@ -1,4 +1,4 @@
-"""A rollout as a GIF."""
+"""Films of rollouts, as GIF."""
 
 import io
 import itertools
@@ -20,13 +20,14 @@ from leaps.karel.world import World
 
 LARGEST_CELL = 28
 MOST_PIXELS = 640
-"""along a film's longer side, when the size of a cell is not asked for"""
+"""maximum length of a film's longer side, unless the size of a cell is given"""
 FADE = 24
-"""steps in which a film's path fades; were it all of them, every frame would change all of the path"""
+"""number of steps over which the path fades; with all steps, the whole path would change in every frame"""
 MOST_FRAMES = 300
 HOLD_MILLISECONDS = 1500
 LEAST_MILLISECONDS = 20
-"""a GIF counts in hundredths of a second, and browsers slow down what is faster than two of them"""
+"""shortest time of a frame: GIF counts in hundredths of a second, and browsers slow down frames shorter than
+two of them"""
 
 
 def save_gif(
@@ -37,10 +38,10 @@ def save_gif(
     cell: int | None = None,
     captions: Sequence[str] | None = None,
 ) -> None:
-    """Save a rollout as a GIF that loops and holds its last frame for a while.
+    """Save a rollout as a GIF that loops and holds its last frame for 1.5 s.
 
-    `captions`: one per frame. Of a long rollout only `MOST_FRAMES` frames are shown, evenly thinned; the
-    path has all of it. Frames that look the same are stored as one that is shown for longer.
+    `captions`: one per frame. A long rollout is thinned evenly to `MOST_FRAMES` frames, but its path is
+    complete. Identical consecutive frames are stored as one with a longer time.
     """
     if not frames:
         raise ValueError("a film needs at least one frame, found none")
@@ -49,11 +50,12 @@ def save_gif(
     if strange := {frame.size for frame in frames} - {frames[0].size}:
         (height, width), (other_height, other_width) = frames[0].size, strange.pop()
         raise ValueError(
-            f"the frames of a film are of one size, found {height}x{width} and {other_height}x{other_width}"
+            f"all frames of a film must have the same size, found {height}x{width} and "
+            f"{other_height}x{other_width}"
         )
     if milliseconds < LEAST_MILLISECONDS:
         raise ValueError(
-            f"a frame is shown for at least {LEAST_MILLISECONDS} milliseconds, found {milliseconds}"
+            f"a frame must be shown for at least {LEAST_MILLISECONDS} milliseconds, found {milliseconds}"
         )
     colours = _colour_table()
     images = [
@@ -68,14 +70,14 @@ def save_gif(
         append_images=images[1:],
         duration=[milliseconds] * (len(images) - 1) + [max(milliseconds, HOLD_MILLISECONDS)],
         loop=0,
-        palette=bytes(colours.getpalette() or ()),  # without it each frame gets one of its own
-        optimize=True,  # leaves out the pixels that stay as they are
+        palette=bytes(colours.getpalette() or ()),  # otherwise each frame gets its own palette
+        optimize=True,  # leaves out unchanged pixels
     )
     write_atomically(file, buffer.getvalue())
 
 
 def _pictures(frames: Sequence[World], captions: Sequence[str], cell: int | None) -> Iterator[Picture]:
-    """Lay out each frame that is shown, all of one size."""
+    """Yield the layout of each frame that is shown, all of one size."""
     cell = cell_size(frames[0], cell, largest=LARGEST_CELL, most_pixels=MOST_PIXELS)
     width = frames[0].size[1] * cell
     lines = max(len(wrap(caption, width)) for caption in captions)
@@ -88,7 +90,7 @@ def _pictures(frames: Sequence[World], captions: Sequence[str], cell: int | None
 
 
 def _colour_table() -> Image.Image:
-    """List the colours that all frames share: the palette, and what smooth edges between two of it need."""
+    """Make the colour table of all frames: the palette, and mixed colours for smooth edges."""
     mixed = []
     for a, b in itertools.combinations(palette.COLOURS, 2):
         distance = max(abs(x - y) for x, y in zip(palette.rgb(a), palette.rgb(b), strict=True))

@@ -1,4 +1,4 @@
-"""The states of a rollout, one by one, and the path through them."""
+"""Replay a rollout into a list of states, and compute Karel's path."""
 
 import itertools
 from collections.abc import Sequence
@@ -15,21 +15,21 @@ from leaps.karel.executor import replay, run
 from leaps.karel.world import LANGUAGE, World, Worlds
 
 _CHUNK = 256
-"""actions replayed at a time: in a large world all states of a long rollout would fill the memory"""
+"""number of actions replayed at a time; all states of a long rollout in a large world take too much memory"""
 
 
 def frames_of_actions(
     world: World, actions: Sequence[int] | NDArray[np.uint8], hooks: Hooks | None = None
 ) -> list[World]:
-    """Do the actions, and return every state from the first to the last. With the hooks of the task, if any.
+    """Replay actions with the hooks of a task, if any, and return all states.
 
-    A row of `Rollouts.actions` will do: what it is filled up with is left out. States share the arrays in
-    which they agree; clone one before changing it.
+    actions: may be a row of `Rollouts.actions`; its padding is ignored. States share equal arrays, so clone a
+    state before changing it.
     """
     done = np.asarray(actions, np.uint8)
     done = done[done != NO_ACTION]
     if (done >= len(LANGUAGE.actions)).any():
-        raise ValueError(f"an action is a number below {len(LANGUAGE.actions)}, found {done.max()}")
+        raise ValueError(f"actions must be from 0 to {len(LANGUAGE.actions) - 1}, found {done.max()}")
     frames = [world.clone()]
     for start in range(0, len(done), _CHUNK):
         states = replay(Worlds.stack([frames[-1]]), done[None, start : start + _CHUNK], hooks)
@@ -41,7 +41,7 @@ def frames_of_actions(
 def frames_of_program(
     world: World, program: Compiled, horizon: int, hooks: Hooks | None = None
 ) -> list[World]:
-    """Run one program, and return every state from the first to the last; see `frames_of_actions`."""
+    """Run one program, and return all states; see `frames_of_actions`."""
     if program.count != 1:
         raise ValueError(f"expected one program, found {program.count}")
     rollouts = run(program, Worlds.stack([world]), horizon, hooks, want_actions=True)
@@ -50,12 +50,12 @@ def frames_of_program(
 
 
 def path_of(frames: Sequence[World]) -> list[Cell]:
-    """The cells that Karel came through, oldest first."""
-    places = [frame.place[:2] for frame in frames]
-    return [place for place, _ in itertools.groupby(places)]
+    """List the cells on Karel's path, oldest first."""
+    cells = [frame.place[:2] for frame in frames]
+    return [cell for cell, _ in itertools.groupby(cells)]
 
 
 def _shared(before: World, after: World) -> World:
-    """Copy `after`, but take over the arrays that haven't changed."""
+    """Copy `after`, but reuse the unchanged arrays of `before`."""
     pairs: Any = zip(before, after, strict=True)
     return World(*(old if np.array_equal(old, new) else new.copy() for old, new in pairs))

@@ -1,4 +1,4 @@
-"""A world becomes a picture."""
+"""Lay out the picture of a world: room, path, markers, Karel and caption."""
 
 from collections.abc import Iterator
 
@@ -16,9 +16,9 @@ from leaps.karel.world import World
 def lay_out(
     world: World, cell: int, trail: Trail, caption: str, *, lines: int = 0, fade: int | None = None
 ) -> Picture:
-    """Make a picture of a world, with room for at least so many lines of caption.
+    """Make the picture of a world, with room for a caption of at least `lines` lines.
 
-    `fade`: the steps in which the path fades; all, if not given.
+    `fade`: number of steps over which the path fades; all by default.
     """
     height, width = world.size
     layers: dict[str, tuple[Shape, ...]] = {
@@ -44,7 +44,7 @@ def _markers(world: World, cell: int) -> Iterator[Shape]:
     for row, column in np.argwhere(world.markers > 0).tolist():
         middle = centre((row, column), cell)
         count = int(world.markers[row, column])
-        if (row, column) == world.place[:2]:  # let it be seen around Karel, who says the count
+        if (row, column) == world.place[:2]:  # a larger disc around Karel, who shows the number
             yield Disc(middle, 0.43 * cell, palette.MARKER)
             continue
         yield Disc(middle, 0.3 * cell if cell >= DETAILED_CELL else max(0.5, 0.4 * cell), palette.MARKER)
@@ -55,7 +55,7 @@ def _markers(world: World, cell: int) -> Iterator[Shape]:
 def _karel(world: World, cell: int) -> Iterator[Shape]:
     row, column, heading = world.place
     x, y = centre((row, column), cell)
-    reach = max(0.39 * cell, 6.0)  # also in the largest world Karel can be found
+    reach = max(0.39 * cell, 6.0)  # large enough to see Karel in the largest worlds
     (forward_x, forward_y), (right_x, right_y) = STEPS[heading], STEPS[(heading + 1) % 4]
     arrow = tuple(
         (x + reach * (ahead * forward_x + aside * right_x), y + reach * (ahead * forward_y + aside * right_y))

@@ -1,33 +1,33 @@
-"""The font, and captions broken into lines."""
+"""The font of pictures, and line breaks in captions."""
 
 from functools import cache
 
 from PIL import ImageFont
 
 BASELINE = 0.355
-"""how far below the middle of a digit it stands, in font sizes"""
+"""distance from the middle of a digit down to the baseline, in font sizes"""
 
 
 @cache
 def font(size: float) -> ImageFont.FreeTypeFont:
-    """Load Pillow's own font, in pixels."""
+    """Load Pillow's default font. size: in pixels."""
     loaded = ImageFont.load_default(size)
     assert isinstance(loaded, ImageFont.FreeTypeFont)
     return loaded
 
 
 def caption_size(width: int) -> float:
-    """Choose the size of the font for the caption of a picture so many pixels wide."""
+    """Choose the font size of captions for a picture of this width in pixels."""
     return float(min(18, max(12, width // 32)))
 
 
 def printable(text: str) -> str:
-    """Leave out what neither a font nor XML knows."""
+    """Remove characters that a font or XML can't represent."""
     return "".join(character for character in text if character.isprintable())
 
 
 def wrap(caption: str, width: int) -> list[str]:
-    """Break a caption into lines that fit below a picture so many pixels wide."""
+    """Break a caption into lines that fit below a picture of this width in pixels."""
     size = caption_size(width)
     length = font(size).getlength
     lines = []

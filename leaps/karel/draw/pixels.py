@@ -1,4 +1,4 @@
-"""A picture becomes pixels, with Pillow."""
+"""Draw a picture in pixels, with Pillow."""
 
 import itertools
 import math
@@ -14,7 +14,7 @@ from leaps.karel.draw.shapes import Area, Disc, Label, Line, Picture, Point, Poi
 
 
 def render(picture: Picture) -> Image.Image:
-    """Draw a picture larger than it is, and shrink it: so edges are smooth."""
+    """Draw a picture at a larger scale and shrink it, for smooth edges."""
     scale = min(4, max(2, 3000 // max(picture.width, picture.height)))
     room, *things = picture.layers.values()
     image = _background(room, picture.width, picture.height, scale).copy()
@@ -23,7 +23,7 @@ def render(picture: Picture) -> Image.Image:
     return image.reduce(scale)
 
 
-@lru_cache(maxsize=1)  # the frames of a film mostly have the same one
+@lru_cache(maxsize=1)  # most frames of a film have the same background
 def _background(room: tuple[Shape, ...], width: int, height: int, scale: int) -> Image.Image:
     image = Image.new("RGB", (width * scale, height * scale), palette.PAGE)
     _paint(image, room, scale)
@@ -55,7 +55,7 @@ def _paint(image: Image.Image, shapes: Iterable[Shape], scale: int) -> None:
 
 
 def _rounded(loop: Points, radius: float) -> Iterator[Point]:
-    """Go along a loop with its corners rounded by quadratic curves, as SVG has them."""
+    """Yield the points of a loop with its corners rounded by quadratic curves, as in SVG."""
     for before, corner, after in corners(loop, radius):
         for t in (0.0, 0.25, 0.5, 0.75, 1.0) if radius else (0.0,):
             a, b, c = (1 - t) ** 2, 2 * t * (1 - t), t**2
@@ -63,7 +63,7 @@ def _rounded(loop: Points, radius: float) -> Iterator[Point]:
 
 
 def _stroke(begin: Point, end: Point, width: float) -> list[Point]:
-    """Outline a straight line."""
+    """Return the outline of a straight line as a rectangle."""
     (x, y), (next_x, next_y) = begin, end
     half = width / 2 / math.dist(begin, end)
     aside_x, aside_y = half * (y - next_y), half * (next_x - x)
@@ -76,10 +76,10 @@ def _stroke(begin: Point, end: Point, width: float) -> list[Point]:
 
 
 def _fill(loops: list[list[Point]], scale: int) -> tuple[tuple[int, int], Image.Image]:
-    """Find the pixels whose centre lies inside an odd number of loops: where to paste, and the mask.
+    """Find the pixels whose centre is inside an odd number of loops; return their corner and their mask.
 
     Pillow's polygons have no holes, and are half a pixel too large on all sides. Here each side of a loop
-    flips what is below it.
+    flips all pixels below it.
     """
     begins = np.array([point for loop in loops for point in loop]) * scale
     ends = np.array([point for loop in loops for point in (*loop[1:], loop[0])]) * scale

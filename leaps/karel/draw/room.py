@@ -1,4 +1,4 @@
-"""The floor, its grid, and the walls as one shape."""
+"""Shapes of the room: the floor, its grid, and the walls as one area."""
 
 from functools import lru_cache
 
@@ -12,11 +12,11 @@ from leaps.karel.world import EAST, NORTH, SOUTH, WALL, WEST, World
 
 
 def room_shapes(world: World, cell: int) -> tuple[Shape, ...]:
-    """Draw what mostly stays the same while Karel walks."""
+    """Return the shapes of floor, grid and walls, which change rarely during a rollout."""
     return _shapes(world.ground.tobytes(), world.size, cell)
 
 
-@lru_cache(maxsize=1)  # the frames of a film mostly have the same one
+@lru_cache(maxsize=1)  # most frames of a film have the same room
 def _shapes(ground: bytes, size: tuple[int, int], cell: int) -> tuple[Shape, ...]:
     height, width = size
     right, bottom = width * cell, height * cell
@@ -37,12 +37,12 @@ def _shapes(ground: bytes, size: tuple[int, int], cell: int) -> tuple[Shape, ...
 
 
 def outlines(solid: NDArray[np.bool_]) -> list[list[tuple[int, int]]]:
-    """Trace the outlines of solid cells: loops of corners (x, y), clockwise around what is solid.
+    """Trace the outlines of solid cells: loops of corners (x, y), clockwise around solid areas.
 
-    Cells that touch in a corner only are joined there: Karel can't pass between them.
+    Cells that touch only at a corner are joined there, since Karel can't pass between them.
     """
     padded = np.pad(solid, 1)
-    sides = (  # of a cell: the heading of its outline there, the neighbour beyond, the corner where it begins
+    sides = (  # of a cell: heading of the outline, neighbour beyond it, and corner where it begins
         (EAST, padded[:-2, 1:-1], (0, 0)),
         (SOUTH, padded[1:-1, 2:], (1, 0)),
         (WEST, padded[2:, 1:-1], (1, 1)),

@@ -1,4 +1,4 @@
-"""What a picture consists of: layers of areas, lines, discs and labels."""
+"""Shapes of a picture: areas, lines, discs and labels, in layers."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ Points = tuple[Point, ...]
 
 
 class Area(NamedTuple):
-    """What lies inside an odd number of loops. Corners are rounded."""
+    """All points inside an odd number of loops, with rounded corners."""
 
     loops: tuple[Points, ...]
     colour: str
@@ -46,21 +46,21 @@ Shape = Area | Line | Disc | Label
 
 
 class Picture(NamedTuple):
-    """Shapes to be drawn, those of the first layer first."""
+    """Layers of shapes, in the order of drawing."""
 
     width: int
     height: int
     title: str
     layers: dict[str, tuple[Shape, ...]]
-    """the first is the room: its floor, grid and walls"""
+    """shapes by name of the layer; the first layer is the room: floor, grid and walls"""
 
 
 def corners(loop: Points, radius: float) -> Iterator[tuple[Point, Point, Point]]:
-    """Where rounding begins, the corner itself, and where rounding ends; for each corner."""
+    """Yield three points for each corner: start of the rounding, the corner, and end of the rounding."""
 
     def towards(point: Point, other: Point) -> Point:
-        share = radius / math.dist(point, other)
-        return point[0] + (other[0] - point[0]) * share, point[1] + (other[1] - point[1]) * share
+        fraction = radius / math.dist(point, other)
+        return point[0] + (other[0] - point[0]) * fraction, point[1] + (other[1] - point[1]) * fraction
 
     for before, corner, after in zip((loop[-1], *loop), loop, (*loop[1:], loop[0]), strict=False):
         yield towards(corner, before), corner, towards(corner, after)

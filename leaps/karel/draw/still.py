@@ -1,4 +1,4 @@
-"""One world as a picture: in pixels, as vectors, in a file."""
+"""Draw one world in pixels or as vectors, and save the picture."""
 
 import io
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ def to_image(
 ) -> Image.Image:
     """Draw a world in pixels.
 
-    `cell`: pixels along a cell's side; chosen so that the picture stays below 1000 if not given. `path`:
-    the cells (row, column) that Karel came through, oldest first; see `path_of`.
+    `cell`: size of a cell in pixels; by default, at most 40, and the picture at most 960 high and wide.
+    `path`: cells (row, column) on Karel's path, oldest first; see `path_of`.
     """
     return render(lay_out(world, cell_size(world, cell), Trail(path), caption))
 
@@ -34,7 +34,7 @@ def to_svg(world: World, *, cell: int | None = None, path: Sequence[Cell] = (), 
 def save(
     world: World, file: Path, *, cell: int | None = None, path: Sequence[Cell] = (), caption: str = ""
 ) -> None:
-    """Save a picture, as PNG or SVG by the file's suffix. Folders are made as needed."""
+    """Save a picture, as PNG or SVG by the file's suffix. Missing folders are created."""
     match file.suffix.lower():
         case ".png":
             buffer = io.BytesIO()
@@ -43,4 +43,4 @@ def save(
         case ".svg":
             write_atomically(file, to_svg(world, cell=cell, path=path, caption=caption).encode())
         case suffix:
-            raise ValueError(f"a picture is saved as .png or .svg, found {suffix!r} in {file}")
+            raise ValueError(f"a picture's file must end with .png or .svg, found {suffix!r} in {file}")

@@ -1,17 +1,17 @@
-"""A world as coloured text."""
+"""Draw a world as coloured text."""
 
 from rich.text import Text
 
 from leaps.karel.world import World
 
 WALL_STYLE, FLOOR_STYLE, MARKER_STYLE, KAREL_STYLE = "#718096", "#8a8f98", "bold #3b82f6", "bold #e2571e"
-"""bright enough for a dark terminal, dark enough for a light one"""
+"""colours that are legible on dark and light terminals"""
 
 
 def to_text(world: World) -> Text:
     """Draw a world for a terminal, two columns per cell so that cells look square.
 
-    Beside a Karel who stands on markers is their number; ten of them are an A, as in `World.parse`.
+    If Karel stands on markers, their number is beside it; ten markers are an A, as in `World.parse`.
     """
     text = Text(no_wrap=True)
     karel_row, karel_column, heading = world.place

@@ -1,4 +1,4 @@
-"""The path that Karel took: the newest part strong, the oldest faint."""
+"""Draw Karel's path, which fades towards its oldest part."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -8,33 +8,33 @@ from leaps.karel.draw.grid import DETAILED_CELL, Cell, centre
 from leaps.karel.draw.shapes import Disc, Line, Point, Shape
 
 SHADES = 12
-"""from the old end of the path to the new one"""
+"""number of shades from the oldest part of the path to the newest"""
 
 
 class Trail:
-    """Where Karel came through."""
+    """Karel's path: its first and last cell, and the steps between cells."""
 
     def __init__(self, path: Iterable[Cell] = ()) -> None:
         self.start: Cell | None = None
         self.end: Cell | None = None
         self.steps: dict[frozenset[Cell], tuple[Cell, Cell]] = {}
-        """those between two cells, each once, in the order in which they were last taken"""
-        for place in path:
-            self.visit(place)
+        """steps by their pair of cells, each pair once, in the order of the last time"""
+        for cell in path:
+            self.visit(cell)
 
-    def visit(self, place: Cell) -> None:
-        """Go on to a cell."""
+    def visit(self, cell: Cell) -> None:
+        """Append a cell to the path."""
         if self.end is None:
-            self.start = place
-        elif self.end != place:
-            between = frozenset((self.end, place))
-            self.steps.pop(between, None)  # the newest is to be the last
-            self.steps[between] = self.end, place
-        self.end = place
+            self.start = cell
+        elif self.end != cell:
+            between = frozenset((self.end, cell))
+            self.steps.pop(between, None)  # so that the newest step is last
+            self.steps[between] = self.end, cell
+        self.end = cell
 
 
 def trail_shapes(trail: Trail, cell: int, fade: int | None = None) -> Iterator[Shape]:
-    """Draw a trail. `fade`: the steps in which it fades; all, if not given."""
+    """Yield the shapes of a trail. `fade`: number of steps over which it fades; all by default."""
     steps = list(trail.steps.values())
     if trail.start is None or not steps:
         return
@@ -61,10 +61,10 @@ def trail_shapes(trail: Trail, cell: int, fade: int | None = None) -> Iterator[S
 
 
 def _straight(first: Point, second: Point, third: Point) -> bool:
-    """Whether who goes from the first point to the second comes to the third without turning."""
+    """Check whether three consecutive points of the path are on one row or column."""
     return first[0] == second[0] == third[0] or first[1] == second[1] == third[1]
 
 
 def _colour(age: int) -> str:
-    """Mix the colour of a part of the path, 0 for the newest."""
+    """Return the colour of a part of the path. age: 0 for the newest part."""
     return palette.mix(palette.FLOOR, palette.KAREL, 0.8 - 0.5 * age / (SHADES - 1))

@@ -1,4 +1,4 @@
-"""A picture becomes SVG."""
+"""Write a picture as SVG."""
 
 from xml.sax.saxutils import escape
 
@@ -33,8 +33,8 @@ def _element(shape: Shape) -> str:
         case Disc((x, y), radius, colour):
             return f'<circle cx="{x:.6g}" cy="{y:.6g}" r="{radius:.4g}" fill="{colour}"/>'
         case Label((x, y), text, size, colour):
-            place = f'x="{x:.6g}" y="{y + BASELINE * size:.6g}"'
-            return f'<text {place} font-size="{size:.4g}" fill="{colour}">{escape(text)}</text>'
+            position = f'x="{x:.6g}" y="{y + BASELINE * size:.6g}"'
+            return f'<text {position} font-size="{size:.4g}" fill="{colour}">{escape(text)}</text>'
 
 
 def _loop(loop: Points, radius: float) -> str:

@@ -30,13 +30,13 @@ HELD_OUT = {
 """tasks from other papers, which no search or hyperparameter here was tuned on"""
 TASKS = {**PAPER_TASKS, **HARD, **HELD_OUT}
 FEATURED = {"Tasks of the paper": PAPER_TASKS, "Harder tasks": HARD}
-"""headings in the studio, and the tasks that it always lists under them"""
+"""tasks that the studio always lists, by heading"""
 AS_RUN = {
     task.variant_of or task.name: task
     for task in (STAIR_CLIMBER_AS_RUN, FOUR_CORNER, TOP_OFF_AS_RUN, MAZE_AS_RUN, CLEAN_HOUSE, HARVESTER)
 }
-"""the paper's six as its authors' code runs them, by their names in PAPER_TASKS; three differ
-from the text"""
+"""the paper's six tasks as its authors' code runs them, by their names in PAPER_TASKS; three differ from the
+paper's text"""
 VARIANTS = {
     task.name: task
     for task in (

@@ -1,8 +1,8 @@
-"""CleanHouse: pick up the litter in a flat, all of which lies along the walls.
+"""CleanHouse: pick up the litter along the walls of a flat.
 
-The flat below is always the same, and so is Karel's place, in the doorway at the top facing South. Ten random
-cells that touch a wall, in the left two thirds, hold one marker each; the dustbin, two markers, is beside the
-doorway. A state is worth the share of the ten cells that are empty.
+The floor plan below is always the same. Karel starts in the doorway at the top, facing South. Ten random
+cells that touch a wall, in the left two thirds, hold one marker each. The dustbin, two markers, is beside the
+doorway. The value of a state is the share of the ten cells that are empty.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ CLEAN = ((3, 10), (4, 11), (5, 11), (6, 10))  # touch a wall, but the way around
 
 
 def _litter_cells() -> np.ndarray:
-    """[cells, 2] where litter may lie."""
+    """[cells, 2] cells that may hold litter."""
     cells = [
         (row, column)
         for row in range(1, WALLS.shape[0] - 1)

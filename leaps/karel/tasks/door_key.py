@@ -1,9 +1,9 @@
 """DoorKey: fetch the key, go through the door it opens, and put a marker on the goal.
 
-A wall divides the room. On the left lies the key, a marker, and Karel stands somewhere, facing East; on the
-right lies the goal, also a marker. Picking the key up opens two cells of the wall and pays 0.5. Putting a
-second marker on the goal pays 0.5 more and ends the rollout; putting one anywhere else, or picking the goal's
-up, costs 1 and ends it.
+A wall divides the room. The key, a marker, is on the left; Karel starts there on a random cell, facing East.
+The goal, also a marker, is on the right. Picking up the key opens two cells of the wall and pays 0.5. Putting
+a second marker on the goal pays 0.5 more and ends the rollout. Putting one anywhere else, or picking up the
+goal's marker, costs 1 and ends the rollout.
 
     # # # # # # # #
     # . . . # . . #
@@ -84,7 +84,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def obstacle(world: World) -> str | None:
-    """The door opens at its own place: that must not be in the border, or outside."""
+    """Check that the door, whose position is fixed, is inside the border."""
     height, width = world.size
     if height < SMALLEST[0] or width < SMALLEST[1]:
         return (

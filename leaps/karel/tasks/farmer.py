@@ -2,9 +2,9 @@
 
 An empty room; Karel in the bottom left corner, facing East, and one marker in the top right corner. While
 planting, each marker put into an empty cell counts. Once 5/6 of the cells hold a marker, Karel may pick one
-up, and that starts the harvest, in which each marker picked counts. When the field is empty, a marker appears
-in the top right corner, and planting begins again. After ten harvests the rollout ends. The return is the
-count divided by 720, twice the number of cells in ten rounds.
+up. That starts the harvest, in which each marker picked counts. When the field is empty, a marker appears in
+the top right corner, and planting begins again. After ten harvests the rollout ends. The return is the count
+divided by 720, twice the number of cells in ten rounds.
 
     # # # # # # # #
     # . . . . . 1 #
@@ -15,12 +15,12 @@ count divided by 720, twice the number of cells in ten rounds.
     # > . . . . . #
     # # # # # # # #
 
-An action that doesn't fit changes nothing: a pick before the field is full enough, a put during the harvest,
-and a second marker in a cell.
+Three actions change nothing: a pick before the field is full enough, a put during the harvest, and a second
+marker in a cell.
 
 At best 35 puts and 36 picks count in a round, since the first marker is there already: 710 / 720 = 0.986 in
-all. In the published code the first marker of each later round can be put again, which makes it 0.999, and a
-pick on an empty cell can start the harvest. Both look like oversights, so neither holds here. The published
+all. The published code differs in two ways, which look like oversights. The first marker of each later round
+can be put again, so that 0.999 is possible, and a pick on an empty cell can start the harvest. The published
 return also subtracts 0.0001 for every action, as `farmer~cost` does.
 """
 
@@ -80,7 +80,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def obstacle(world: World) -> str | None:
-    """A marker appears in the top right corner, and markers are counted one to a cell."""
+    """Check that the top right corner is free for a marker, and that no cell has more than one marker."""
     if world.ground[1, -2] == WALL:
         return "needs a free cell in the top right corner, found a wall"
     if world.markers.max() > 1:

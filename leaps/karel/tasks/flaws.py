@@ -1,7 +1,7 @@
-"""What a world must be for compiled code, which indexes without looking: walled, and Karel inside.
+"""Check worlds for compiled code, which has no bounds checks: they must be walled, with Karel inside.
 
-A task of one's own may draw anything, and make anything of a world that is played in; what it draws is
-looked at before anybody plays there, and what its reactions leave before Karel goes on.
+User-defined tasks may draw and leave invalid worlds. A world that a task draws is checked before it is used,
+and a world that a reaction changes is checked before Karel acts again.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from leaps.base.jit import jit
 from leaps.karel.world import EXIT, MAX_MARKERS, WALL, World
 
 SOUND, OPEN, OUTSIDE, IN_WALL, HEADING, GROUND, MARKERS = range(7)
-_SAID = {
+_MESSAGES = {
     OPEN: "expected wall all around (`clear` makes it), found none at ({row}, {column})",
     OUTSIDE: "expected Karel within the border (`place_karel`), found it at ({row}, {column})",
     IN_WALL: "expected Karel on a free cell (`place_karel`), found it in a wall at ({row}, {column})",
@@ -24,12 +24,12 @@ _SAID = {
 
 
 BROKEN = 255
-"""ground of the first corner, which Karel never sees, in a world that a reaction made unplayable"""
+"""ground of the top left corner, which Karel never perceives, in a world that a reaction made invalid"""
 
 
 @jit
 def find_way_out(world: World) -> tuple[int, int, int]:
-    """Look whether Karel is inside and can't get out: what is wrong, if anything, and where."""
+    """Check that Karel is inside and can't leave the world; return the flaw, if any, with row and column."""
     height, width = world.ground.shape
     for column in range(width):
         for row in (0, height - 1):
@@ -51,7 +51,7 @@ def find_way_out(world: World) -> tuple[int, int, int]:
 
 @jit
 def find_flaw(world: World) -> tuple[int, int, int]:
-    """Look whether a world is sound: what is wrong, if anything, and the row and column where."""
+    """Check a whole world; return the flaw, if any, with row and column."""
     flaw, at_row, at_column = find_way_out(world)
     if flaw != SOUND:
         return flaw, at_row, at_column
@@ -66,7 +66,7 @@ def find_flaw(world: World) -> tuple[int, int, int]:
 
 
 def flaw_of(world: World) -> str | None:
-    """Say what is wrong with a world, if anything."""
+    """Return the message for the flaw of a world, if any."""
     flaw, row, column = find_flaw(world)
     if flaw == SOUND:
         return None
@@ -75,14 +75,14 @@ def flaw_of(world: World) -> str | None:
         found = world.pose[2]
     elif flaw in (GROUND, MARKERS):
         found = (world.ground if flaw == GROUND else world.markers)[row, column]
-    return _SAID[flaw].format(row=row, column=column, found=found, most=MAX_MARKERS)
+    return _MESSAGES[flaw].format(row=row, column=column, found=found, most=MAX_MARKERS)
 
 
 @cache
 def guarded_reaction(react: Callable[[World, int, int, int], bool]) -> Callable[[World, int, int, int], bool]:
-    """Make of a reaction one that ends the rollout where it fails or leaves a way out, and marks the world.
+    """Wrap a reaction: if it fails or leaves a way out of the world, end the rollout and mark the world.
 
-    All of a world is looked at by `guarded_value`, at the end: that takes longer.
+    The check of the whole world takes longer, so only `guarded_value` does it, at the end of the rollout.
     """
     compiled = jit(react)
 
@@ -90,7 +90,7 @@ def guarded_reaction(react: Callable[[World, int, int, int], bool]) -> Callable[
         over, failed = False, False
         try:
             over = bool(compiled(world, change, row, column))
-        except Exception:  # numba knows no other
+        except Exception:  # the only kind that numba can catch
             failed = True
         if not failed and find_way_out(world)[0] == SOUND:
             return over
@@ -105,9 +105,9 @@ def guarded_reaction(react: Callable[[World, int, int, int], bool]) -> Callable[
 
 @cache
 def guarded_value(value: Callable[[World, World], float]) -> Callable[[World, World], float]:
-    """Make of a value one that is not a number where it fails, or where the world is not sound (any more).
+    """Wrap a value: return NaN if it fails or if the world is invalid.
 
-    No exception gets through from compiled code.
+    Exceptions can't pass through this compiled code, so NaN reports the error.
     """
     compiled = jit(value)
 
@@ -115,8 +115,8 @@ def guarded_value(value: Callable[[World, World], float]) -> Callable[[World, Wo
         worth = np.nan
         if find_flaw(world)[0] == SOUND:
             try:
-                worth = 1.0 * compiled(world, start)  # a truth value may be a value, too
-            except Exception:  # numba knows no other
+                worth = 1.0 * compiled(world, start)  # a value may be a bool, too
+            except Exception:  # the only kind that numba can catch
                 worth = np.nan
         return worth
 

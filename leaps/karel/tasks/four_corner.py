@@ -1,7 +1,7 @@
 """FourCorner: put one marker into each corner, and none anywhere else.
 
-An empty room; Karel in the bottom row, one cell from the left corner, facing East. A state is worth the
-share of corners that hold exactly one marker, or nothing if a marker lies anywhere else.
+An empty room; Karel in the bottom row, one cell from the left corner, facing East. The value of a state is
+the share of corners that hold exactly one marker, or 0 if there is a marker anywhere else.
 
     # # # # # #
     # . . . . #

@@ -1,7 +1,7 @@
 """Harvester: pick up a marker from every cell.
 
-One marker in each cell of a room; Karel in the bottom left corner, facing East. A state is worth the share
-of the markers that are gone, never less than 0.
+One marker in each cell of a room; Karel in the bottom left corner, facing East. The value of a state is the
+share of the markers that are gone, at least 0.
 
     # # # # # #
     # 1 1 1 1 #
@@ -35,7 +35,7 @@ def sample_subset(stream: Stream, world: World) -> None:
     height, width = world.ground.shape
     clear(world)
     place_karel(world, height - 2, 1, EAST)
-    while world.markers.sum() == 0:  # with nothing to pick there is nothing to measure
+    while world.markers.sum() == 0:  # without markers the value would be undefined
         for row in range(1, height - 1):
             for column in range(1, width - 1):
                 world.markers[row, column] = uniform(stream) < 0.5

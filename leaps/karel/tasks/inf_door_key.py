@@ -1,10 +1,11 @@
 """InfDoorKey: carry keys through four rooms, round and round (KAREL-LONG, of the HIPO paper).
 
-Two walls make four rooms, each with a marker on a random cell. Karel stands on a random cell of the top left
+Two walls make four rooms, each with a marker on a random cell. Karel starts on a random cell of the top left
 room that touches neither of the two walls, facing East. Clockwise from there the markers are key 1, target 1,
 key 2 and target 2. Karel has to pick up key 1, put a marker on target 1, pick up key 2, put a marker on
-target 2, and begin again. Each of these steps opens the door to the next room, closes the door behind, and
-makes the next marker appear in its cell, always the same. A step pays 0.01; the hundredth ends the rollout.
+target 2, and start over. Each of these steps opens the door to the next room, closes the previous door, and
+makes the next marker appear in its cell, which is always the same. A step pays 0.01; the hundredth ends the
+rollout.
 
     # # # # # # # #
     # . . 1 # . . #
@@ -15,7 +16,7 @@ makes the next marker appear in its cell, always the same. A step pays 0.01; the
     # . . . # . 1 #
     # # # # # # # #
 
-All other puts change nothing. A pick that is not the next step only takes the marker away. The published code
+All other puts change nothing. A pick that is not the next step only removes the marker. The published code
 ends after 99 steps, with 0.99, and subtracts 0.0001 for every action, as `inf-door-key~cost` does.
 """
 
@@ -66,7 +67,7 @@ def room_of(world: World, row: int, column: int) -> int:
 
 @jit
 def door_of(world: World, room: int) -> tuple[int, int]:
-    """The cell of the door that leads out of a room into the next."""
+    """Return the cell of the door from a room to the next."""
     height, width = world.ground.shape
     if room == 0:
         return 2, width // 2
@@ -113,7 +114,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def obstacle(world: World) -> str | None:
-    """Doors and markers have their places: the markers' are read from the world."""
+    """Check that the world is large enough for the doors, and that each room has one marker."""
     height, width = world.size
     if height < SMALLEST[0] or width < SMALLEST[1]:
         return f"needs at least {size_text(SMALLEST)} cells (with the border wall), found {height}x{width}"

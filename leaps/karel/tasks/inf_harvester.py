@@ -1,8 +1,8 @@
 """InfHarvester: pick up markers that keep growing back (KAREL-LONG, of the HIPO paper).
 
 One marker in each cell of a room; Karel in the bottom left corner, facing East. After each pick, with
-probability 0.5, a marker appears on a random empty cell, perhaps Karel's own. Twice as many markers as there
-are cells, 392, can be expected in all: each pick pays 1/392, and the 392nd ends the rollout.
+probability 0.5, a marker appears on a random empty cell, perhaps Karel's own. The expected total is twice the
+number of cells, 392 markers. So each pick pays 1/392, and the 392nd ends the rollout.
 
     # # # # # #
     # 1 1 1 1 #
@@ -11,9 +11,9 @@ are cells, 392, can be expected in all: each pick pays 1/392, and the 392nd ends
     # . . > 1 #
     # # # # # #
 
-Often fewer markers grow, so that a Karel that picks up all of them earns 0.98 on average. Putting a marker
-changes nothing here. In the published code Karel may put its own markers, which don't count when they are
-picked. The published return also subtracts 0.0001 for every action, as `inf-harvester~cost` does.
+Often fewer markers grow: picking up all of them returns 0.98 on average. Putting a marker changes nothing
+here. In the published code, Karel can put markers of its own, which don't count when they are picked. The
+published return also subtracts 0.0001 for every action, as `inf-harvester~cost` does.
 """
 
 import numpy as np
@@ -42,13 +42,13 @@ def begin(stream: Stream, world: World) -> None:
 
 @jit
 def regrow(world: World) -> None:
-    """Let a marker appear on a random empty cell, or none."""
+    """With probability REGROWTH, add a marker on a random empty cell."""
     height, width = world.ground.shape
     stream = np.zeros(1, np.uint64)
     seed_stream(stream, world.memory[SEED], world.memory[PICKS])
     if uniform(stream) >= REGROWTH:
         return
-    while True:  # the cell of the last pick is empty at least
+    while True:  # at least the cell of the last pick is empty
         row, column = 1 + below(stream, height - 2), 1 + below(stream, width - 2)
         if world.ground[row, column] == FLOOR and world.markers[row, column] == 0:
             world.markers[row, column] = 1
@@ -71,7 +71,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def obstacle(world: World) -> str | None:
-    """Markers grow on empty cells: a pick must leave one."""
+    """Check that no cell has more than one marker: a pick must leave an empty cell for regrowth."""
     if world.markers.max() > 1:
         return f"needs at most one marker in a cell, found {world.markers.max()}"
     return None

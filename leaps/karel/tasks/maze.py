@@ -1,8 +1,8 @@
 """Maze: find the marker in a random maze.
 
-The maze is perfect (one way between any two cells), carved depth first on every other cell, counted from
-the bottom left corner. The marker lies on a random free cell, Karel stands on another, facing East. Reaching
-the marker pays 1 and ends the rollout.
+The maze is perfect (one path between any two cells), carved depth first on every other cell, counted from the
+bottom left corner. The marker is on a random free cell, and Karel on another, facing East. Reaching the
+marker pays 1 and ends the rollout.
 
     # # # # # # # #
     # # # # # # # #
@@ -13,9 +13,9 @@ the marker pays 1 and ends the rollout.
     # > . . . . # #
     # # # # # # # #
 
-The paper's text starts Karel anywhere; its authors' code always in the bottom left corner. That is
-`MAZE_FROM_CORNER`, "maze-from-corner". In that code a rollout also goes on when Karel reaches the marker, and
-the return is 1 if Karel stands on it in the end (`MAZE_AS_RUN`, "maze-as-run").
+In the paper's text Karel starts anywhere; in its authors' code, always in the bottom left corner. The variant
+`MAZE_FROM_CORNER`, "maze-from-corner", has that start. In that code a rollout also continues when Karel
+reaches the marker, and the return is 1 if Karel is on it at the end (`MAZE_AS_RUN`, "maze-as-run").
 """
 
 from collections import defaultdict
@@ -33,7 +33,7 @@ from leaps.karel.tasks.task import KarelTask, nothing_more
 from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, clear, place_karel
 
 MOST_LATTICE_CELLS = 16
-"""of a maze whose carvings are counted: with a few more there are millions"""
+"""maximum size of a maze whose carvings are listed; with a few more cells there are millions"""
 Cell = tuple[int, int]
 
 
@@ -72,7 +72,7 @@ def carve(stream: Stream, world: World) -> None:
 
 @jit
 def free_cell(stream: Stream, world: World) -> tuple[int, int]:
-    """Draw a free cell where no marker lies."""
+    """Draw a free cell without a marker."""
     height, width = world.ground.shape
     while True:
         row, column = 1 + below(stream, height - 2), 1 + below(stream, width - 2)
@@ -104,8 +104,8 @@ def all_mazes(size: tuple[int, int]) -> dict[frozenset[Cell], Fraction] | None:
     """List the free cells of every maze that `carve` can make, with its probability; None if too many.
 
     Follows all random choices of `carve` at once, one new lattice cell at a time. Carvings that have reached
-    the same cells along the same trail go on alike, so their probabilities are added up. Depth-first carving
-    makes only some of the perfect mazes: on 3x3 cells 88 of 192, and not all of those equally often.
+    the same cells along the same trail continue alike, so their probabilities are added up. Depth-first
+    carving makes only some of the perfect mazes: on 3x3 cells 88 of 192, and not all of those equally often.
     """
     height, width = size
     lattice = [(row, column) for row in range(height - 2, 0, -2) for column in range(1, width - 1, 2)]
@@ -117,7 +117,7 @@ def all_mazes(size: tuple[int, int]) -> dict[frozenset[Cell], Fraction] | None:
     for _ in range(len(lattice) - 1):
         following: defaultdict[tuple[frozenset[Cell], tuple[Cell, ...]], Fraction] = defaultdict(Fraction)
         for (free, trail), probability in carved.items():
-            while not (ways := _ways_on(free, trail[-1], lattice)):
+            while not (ways := _next_cells(free, trail[-1], lattice)):
                 trail = trail[:-1]
             for cell in ways:
                 between = (trail[-1][0] + cell[0]) // 2, (trail[-1][1] + cell[1]) // 2
@@ -129,8 +129,8 @@ def all_mazes(size: tuple[int, int]) -> dict[frozenset[Cell], Fraction] | None:
     return dict(mazes)
 
 
-def _ways_on(free: frozenset[Cell], cell: Cell, lattice: list[Cell]) -> list[Cell]:
-    """Lattice cells next to `cell` that are still wall."""
+def _next_cells(free: frozenset[Cell], cell: Cell, lattice: list[Cell]) -> list[Cell]:
+    """List the lattice cells next to `cell` that are still wall."""
     row, column = cell
     around = [(row - 2, column), (row, column + 2), (row + 2, column), (row, column - 2)]
     return [other for other in around if other in lattice and other not in free]
@@ -145,16 +145,16 @@ def states_from_corner(size: tuple[int, int]) -> States | None:
 
 
 def _listed(size: tuple[int, int], karel: Cell | None) -> States | None:
-    """List every maze with every marker's cell and Karel's, which is given or any other free one."""
+    """List every maze with every cell of the marker and of Karel (a given cell, or any other free cell)."""
     mazes = all_mazes(size)
     if mazes is None:
         return None
     lattice = ((size[0] - 1) // 2) * ((size[1] - 1) // 2)
-    free = 2 * lattice - 1  # a perfect maze has a passage fewer than cells
+    free = 2 * lattice - 1  # a perfect maze has one passage fewer than lattice cells
     placings = (free - 1) * (free if karel is None else 1)
     if not can_list(len(mazes) * placings, size):
         return None
-    places, grounds, weights = [], [], []
+    positions, grounds, weights = [], [], []
     for cells, probability in mazes.items():
         placed = [
             (*marker, *other)
@@ -162,12 +162,12 @@ def _listed(size: tuple[int, int], karel: Cell | None) -> States | None:
             for other in (sorted(cells) if karel is None else [karel])
             if marker != other
         ]
-        places.append(np.array(placed))
+        positions.append(np.array(placed))
         ground = np.full(size, WALL, np.uint8)
         ground[tuple(np.array(sorted(cells)).T)] = FLOOR
         grounds.append(ground)
         weights.append(float(probability / placings))
-    marker_row, marker_column, row, column = np.concatenate(places).T
+    marker_row, marker_column, row, column = np.concatenate(positions).T
     worlds = empty_rooms(size, row, column)
     worlds.ground[:] = np.repeat(np.stack(grounds), placings, axis=0)
     worlds.markers[np.arange(worlds.count), marker_row, marker_column] = 1

@@ -1,7 +1,7 @@
 """OneStroke: walk through every cell once. The cell that Karel leaves becomes a wall.
 
-An empty room, Karel anywhere in it, facing East. A state is worth the share of the cells that were left,
-of all but the last, which needn't be. When they all have been, the rollout ends.
+An empty room, Karel on a random cell, facing East. The value of a state is the number of cells that Karel has
+left, divided by the number of cells minus one. When Karel has left all cells but the last, the rollout ends.
 
     # # # # # #
     # . . . . #

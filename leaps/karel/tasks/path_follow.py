@@ -1,9 +1,9 @@
 """PathFollow: pick up a path of markers, never stepping away from it (LLM-GS, ICLR 2025).
 
-A path of markers leads from the bottom left corner to the top right one. It only goes up or right, in random
-order. Karel stands on its first marker, facing North. Each marker picked pays an equal share of 1; the last
-one ends the rollout. Putting a marker costs 1 and ends it, and so does a step to a cell that is neither on
-the path nor next to it.
+A path of markers leads from the bottom left corner to the top right corner. Its steps go up or right, in
+random order. Karel starts on its first marker, facing North. Each marker picked pays an equal share of 1; the
+last one ends the rollout. Putting a marker costs 1 and ends the rollout, and so does a step to a cell that is
+neither on the path nor next to it.
 
     # # # # # # # #
     # . . . . . 1 #

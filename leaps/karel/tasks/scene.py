@@ -1,4 +1,4 @@
-"""A world of a task that is acted in an action at a time, and shown: for traces and the studio."""
+"""A task's world that a program acts on step by step, with its display, for traces and the studio."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class KarelScene(KarelStage):
-    """See `leaps.domain.Scene`. The world given is acted in, and changes."""
+    """See `leaps.domain.Scene`. Actions change the given world."""
 
     def __init__(self, task: "KarelTask", world: World, react: Reaction) -> None:
         super().__init__(world, react, task.events)

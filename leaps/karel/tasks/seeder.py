@@ -1,8 +1,8 @@
 """Seeder: put one marker into every cell, never a second one.
 
-An empty room, Karel somewhere in it but not beside its left or right wall, facing East. A state is worth the
-share of cells that hold a marker; when all do, the rollout ends. A second marker in a cell, or one removed,
-costs 1 and ends it.
+An empty room; Karel on a random cell that does not touch the left or right wall, facing East. The value of a
+state is the share of cells that hold a marker; when all do, the rollout ends. Putting a second marker in a
+cell, or removing one, costs 1 and ends the rollout.
 
     # # # # # # #
     # . . . . . #

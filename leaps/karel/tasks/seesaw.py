@@ -1,7 +1,7 @@
 """Seesaw: fetch markers from two rooms in turn (KAREL-LONG, of the HIPO paper).
 
-A corridor joins two rooms. Karel starts in the left room, facing East, and the first marker always lies in
-the same cell of it. Each marker picked makes the next one appear on a random cell of the other room. Each
+A corridor joins two rooms. Karel starts in the left room, facing East, and the first marker is always in the
+same cell of that room. Each marker picked makes the next one appear on a random cell of the other room. Each
 pays 1/64; the 64th ends the rollout. Putting a marker changes nothing.
 
     # # # # # # # # # # # # # # # #
@@ -11,8 +11,8 @@ pays 1/64; the 64th ends the rollout. Putting a marker changes nothing.
     # . . . . # # # # # # . . . . #
     # # # # # # # # # # # # # # # #
 
-The published return also subtracts 0.0001 for every action; this one doesn't, so that 1 can be reached.
-`seesaw~cost` does.
+The published return also subtracts 0.0001 for every action, as `seesaw~cost` does. The return here does not,
+so that 1 can be reached.
 """
 
 import numpy as np
@@ -50,7 +50,7 @@ def begin(stream: Stream, world: World) -> None:
 
 @jit
 def place_next(world: World, column: int) -> None:
-    """Let the next marker appear in the room on the other side of the given column."""
+    """Add the next marker, in the room on the other side of the given column."""
     height, width = world.ground.shape
     room = (width - 2) // 3
     first = width - 1 - room if column < width // 2 else 1
@@ -76,7 +76,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def obstacle(world: World) -> str | None:
-    """Markers appear in the rooms, wherever a world drawn by hand has its walls."""
+    """Check that no wall is in the two rooms, where markers appear."""
     height, width = world.size
     if height < SMALLEST[0] or width < SMALLEST[1]:
         return f"needs at least {size_text(SMALLEST)} cells (with the border wall), found {height}x{width}"

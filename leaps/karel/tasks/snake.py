@@ -1,8 +1,8 @@
 """Snake: eat twenty times without running into yourself.
 
-Karel is the head of a snake that is two cells long and grows by one with each food. The body behind the head
-is markers, and so is the food: when it is eaten, the next appears on a random free cell. Each food pays one
-twentieth, the twentieth ends the rollout. Running into the body costs 1 and ends it too.
+Karel is the head of a snake that is two cells long and grows by one cell with each food. The body behind the
+head is made of markers, and so is the food. When it is eaten, the next food appears on a random free cell.
+Each food pays 0.05; the twentieth ends the rollout. Running into the body costs 1 and also ends the rollout.
 
     # # # # # # # #
     # . . . . . . #
@@ -25,14 +25,14 @@ from leaps.karel.world import EAST, FLOOR, World, clear, place_karel
 FOODS = 20
 INITIAL_LENGTH = 2
 
-# The body is a row of cells in memory, the newest first; the others hold NOTHING. A snake that goes round and
-# round so comes back to the state that it was in, and the executor notices.
+# The body is a list of cells in memory, the newest first; unused entries are NOTHING. So a snake that circles
+# returns to exactly the same state, which the executor detects.
 EATEN, LOST, FOOD, SEED, LENGTH, BODY = range(6)
 CAPACITY = FOODS + INITIAL_LENGTH + 1
 MEMORY = BODY + CAPACITY
 NOTHING = -1
 SPAN = 1024
-"""a cell in memory is row * SPAN + column: a power of two, since dividing by the width would take its time"""
+"""a cell in memory is row * SPAN + column; a power of two, since division by the width would be slower"""
 
 
 def sample(stream: Stream, world: World) -> None:
@@ -51,7 +51,7 @@ def begin(stream: Stream, world: World) -> None:
     height, width = world.ground.shape
     world.memory[:BODY] = 0
     world.memory[BODY:] = NOTHING
-    world.memory[SEED] = np.int64(draw(stream) >> np.uint64(1))  # later foods come from the world's own seed
+    world.memory[SEED] = np.int64(draw(stream) >> np.uint64(1))  # seed of later foods
     world.memory[LENGTH] = 1
     world.memory[BODY] = world.pose[0] * SPAN + world.pose[1]
     world.memory[FOOD] = NOTHING
@@ -63,7 +63,7 @@ def begin(stream: Stream, world: World) -> None:
 
 @jit
 def place_food(world: World) -> None:
-    """Let the next food appear on a free cell. Apart from `react`, which is called much more often."""
+    """Add the next food on a free cell. (Separate from `react`, which is called much more often.)"""
     height, width = world.ground.shape
     memory = world.memory
     stream = np.zeros(1, np.uint64)
@@ -81,12 +81,12 @@ def react(world: World, change: int, row: int, column: int) -> bool:  # noqa: AR
     memory, markers = world.memory, world.markers
     head = world.pose[0] * SPAN + world.pose[1]
     ate = head == memory[FOOD]
-    if markers[world.pose[0], world.pose[1]] > 0:  # as every cell of the body has
+    if markers[world.pose[0], world.pose[1]] > 0:  # every cell of the body has a marker
         for i in range(memory[LENGTH]):
             if memory[BODY + i] == head:
                 memory[LOST] = 1
                 return True
-    markers[row, column] = 1  # the cell that the head has left is body now
+    markers[row, column] = 1  # the cell that the head has left becomes body
     for i in range(CAPACITY - 1, 0, -1):
         memory[BODY + i] = memory[BODY + i - 1]
     memory[BODY] = head
@@ -113,7 +113,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def obstacle(world: World) -> str | None:
-    """The next food goes to a free cell, which is looked for until one is found: there must be one."""
+    """Check that a free cell always exists: the next food is drawn until it lands on one."""
     free = (world.ground == FLOOR) & (world.markers == 0)
     free[world.place[:2]] = False
     if free.sum() < CAPACITY:

@@ -1,8 +1,8 @@
 """StairClimber: climb the stairs to the marker, and never leave them.
 
-Stairs rise from the bottom left to the top right. Karel stands on a random step, facing East; the marker
-lies on a random later one. Reaching it pays 1 and ends the rollout; stepping off the stairs pays −1 and
-ends it too. On the stairs means: on a step, or on the cell above one, from which the next step is reached.
+Stairs rise from the bottom left to the top right. Karel starts on a random step, facing East; the marker is
+on a random later step. Reaching it pays 1 and ends the rollout; leaving the stairs pays −1 and also ends it.
+Cells of the stairs are the steps, and the cells above them, from which the next step is reached.
 
     # # # # # # #
     # . . . . 1 #
@@ -17,7 +17,7 @@ costs nothing, and the return is 1 if the rollout ends with the action that firs
 else 0.
 
 In `STAIR_CLIMBER_FREE`, "stair-climber-free", leaving the stairs neither costs anything nor ends the rollout.
-It shows what the penalty does to a policy that learns.
+It shows the effect of the penalty on learned policies.
 """
 
 from dataclasses import replace
@@ -35,7 +35,7 @@ from leaps.karel.world import EAST, EXIT, FLOOR, WALL, World, Worlds, clear, pla
 
 @jit
 def build_stairs(world: World) -> int:
-    """Build the stairs into an empty world; the number of steps."""
+    """Build the stairs in an empty world; return the number of steps."""
     height, width = world.ground.shape
     clear(world)
     steps: int = min(height, width) - 2
@@ -104,7 +104,7 @@ def begin_as_run(stream: Stream, world: World) -> None:  # noqa: ARG001
 
 def react_as_run(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
     if world.memory[ARRIVED] > 0:
-        world.memory[ARRIVED] = 2  # an action too many
+        world.memory[ARRIVED] = 2  # one action too many
     elif world.pose[0] == world.memory[GOAL_ROW] and world.pose[1] == world.memory[GOAL_COLUMN]:
         world.memory[ARRIVED] = 1
     return False

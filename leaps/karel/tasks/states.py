@@ -1,6 +1,6 @@
-"""All initial states of a task with their probabilities, and helpers to list them.
+"""Helpers to list all initial states of a task with their probabilities.
 
-A task whose initial states are few enough lists them (`Task.listing`). The expected return is then a weighted
+A task with few enough initial states lists them (`KarelTask.listing`). The expected return is then a weighted
 mean over the list, with no sampling error (`leaps.evaluate`).
 """
 
@@ -13,24 +13,24 @@ from leaps.domain import States
 from leaps.karel.world import EAST, FLOOR, WALL, Worlds
 
 MOST_STATES = 1_000_000
-"""longest list"""
+"""maximum length of a list"""
 MOST_CELLS = 100_000_000
-"""cells of all listed worlds together, which take two bytes each"""
+"""maximum total number of cells in all listed worlds; each takes two bytes"""
 
 
 def can_list(count: int, size: tuple[int, int]) -> bool:
-    """Whether a list of `count` worlds of this size is short enough."""
+    """Check whether a list of `count` worlds of this size is short enough."""
     return count <= MOST_STATES and count * size[0] * size[1] <= MOST_CELLS
 
 
 def combinations(*choices: Iterable[int]) -> list[NDArray[np.int64]]:
-    """All combinations of independent choices: one flat array per choice, the last choice varying fastest."""
+    """List all combinations of independent choices: one flat array per choice, the last varying fastest."""
     grids = np.meshgrid(*(np.fromiter(each, np.int64) for each in choices), indexing="ij")
     return [grid.reshape(-1) for grid in grids]
 
 
 def subsets(count: int) -> NDArray[np.bool_]:
-    """[2^count, count] all subsets of `count` things, the empty one first."""
+    """[2^count, count] all subsets of `count` elements, the empty one first."""
     numbers = np.arange(2**count)[:, None]
     return np.asarray((numbers >> np.arange(count)[::-1]) & 1, np.bool_)
 

@@ -1,9 +1,9 @@
-"""What a task is: where Karel starts, what happens after an action, what a state is worth.
+"""Tasks in Karel's world: initial states, reactions to actions, and values of states.
 
-A task is written as plain Python functions on a `World`: they can be read, stepped through, and run by the
-interpreter as they are. For the executor they are compiled, when first needed, to functions of one fixed
-type that it calls through pointers. So a task of one's own is as fast as those that ship, and the world
-knows no task.
+A task is written as plain Python functions on a `World`. They can be read, stepped through, and run by the
+interpreter without compilation. For the executor they are compiled at first use to functions of a fixed type,
+which it calls through pointers. So a user-defined task is as fast as a built-in one, and the world's code is
+independent of tasks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,7 +19,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from leaps.base.jit import address_of, function_at, is_ours, jit
-from leaps.base.parallel import share
+from leaps.base.parallel import run_sliced
 from leaps.base.randomness import Stream, scramble, seed_stream
 from leaps.compiled.checks import (
     check_draws,
@@ -48,106 +48,115 @@ CONFIGURATION_TYPE = types.int64(WORLD_TYPE)
 sample_at, configuration_at = function_at(SAMPLE_TYPE), function_at(CONFIGURATION_TYPE)
 
 LARGEST = 1000
-"""cells along a side that a world may have"""
+"""maximum number of cells along a side of a world"""
 CALLS = "calls"
-"""stands behind a limit of calls"""
+"""suffix of a limit of calls in a task's name"""
 COST = "cost"
-"""stands behind LIMIT for a task with PUBLISHED_COST"""
+"""follows LIMIT in the name of a task with PUBLISHED_COST"""
 PUBLISHED_COST = 0.0001
-"""per action, in the published returns of KAREL-LONG"""
+"""cost per action in the published returns of KAREL-LONG"""
 SMALLEST_SHARE = 0.01
-"""of a task's configurations: drawing from fewer takes longer and longer"""
+"""smallest share of a task's configurations; smaller shares take ever longer to draw from"""
 MOST_DRAWS = 1_000_000
-"""of one world, until one is seen; were all equally likely, a hundred would do for the smallest share"""
+"""maximum number of draws until a world has a seen configuration. With equally likely configurations, the
+smallest share takes a hundred draws on average"""
 LONG = 10_000
-"""actions of a rollout in KAREL-LONG, whose authors allow 1,000 calls of programs that take several each"""
+"""actions of a rollout in KAREL-LONG, whose authors allow 1,000 calls of programs with several actions"""
 BEST = 1.0 + 1e-9
-"""what a state may be worth at most; shares may add up to a little more than 1"""
+"""maximum value of a state, with a tolerance for rounding errors"""
 CHECKED_DRAWS = 16
-"""worlds that a listing of a task of one's own is tried on"""
-BROKEN_HINT = " (which it also is where `value` or `react` fails, or leaves a world that can't be played in)"
+"""number of drawn worlds that the listing of a user-defined task must contain"""
+BROKEN_HINT = " (or `value` or `react` failed, or left a world that can't be played in)"
 REHEARSAL = "DEF run m( REPEAT R=4 r( move putMarker pickMarker turnLeft r) m)"
-"""does a bit of everything"""
+"""program that takes different actions"""
 REHEARSED = 100
-"""actions, at most: more than it takes, however few actions or calls the task allows"""
+"""maximum number of actions of a rehearsal: enough for its program, regardless of the task's own limit"""
 
 
 def nothing_more(stream: Stream, world: World) -> None:
-    """Begin a task that has nothing to set up."""
+    """Set up nothing: the default for `KarelTask.begin`."""
 
 
 def never(world: World, change: int, row: int, column: int) -> bool:  # noqa: ARG001
-    """React to nothing."""
+    """React to nothing: the default for `KarelTask.react`."""
     return False
 
 
 def configuration_zero(world: World) -> int:  # noqa: ARG001
-    """Number the configurations of a task that isn't split."""
+    """Return 0: the default for `KarelTask.configuration`, for tasks without a split."""
     return 0
 
 
 def nothing_against(world: World) -> str | None:  # noqa: ARG001
-    """Play in any world."""
+    """Accept any world: the default for `KarelTask.obstacle`."""
     return None
 
 
 class Sampler(NamedTuple):
-    """How a task draws initial states: addresses of native functions."""
+    """Native functions that draw a task's initial states, as addresses."""
 
     sample: int
     begin: int
     configuration: int
     checked: bool
-    """whether to look at each world drawn, as with tasks of one's own; those that ship are tested"""
+    """whether to check each world drawn: True for user-defined tasks, since built-in tasks are tested"""
 
 
 @dataclass(frozen=True)
 class KarelTask:
     """A task in Karel's world, made of plain functions; `docs/tasks.md` shows how to write one.
 
-    The functions are called in the order of the fields.
+    The functions are not called in the order of the fields:
+
+    - For a drawn world: `sample`, then `begin`. If `seen_share` is below 1, `configuration` comes in between,
+      and `sample` is repeated until the configuration is seen.
+    - For listed worlds: `listing`, then `configuration` if needed, then `begin`.
+    - For a world drawn by hand: `obstacle`, then `begin`.
+    - In a rollout: `react` after each action whose change is in `events`, and `value` at the end.
+      Environments and traces also call `value` between actions.
     """
 
     name: str
     summary: str
-    """what Karel has to do, in a sentence"""
+    """goal of the task, in one sentence"""
     size: tuple[int, int]
-    """height and width by default, with the border wall"""
+    """default height and width, with the border wall"""
     smallest: tuple[int, int]
-    """the least height and width for which the task makes sense"""
+    """smallest possible height and width, with the border wall"""
     sample: Callable[[Stream, World], None]
     """draw an initial state into a world of any legal size"""
     value: Callable[[World, World], float]
-    """(world, the world at the start) → what the state is worth; the return is the value at the end, minus
-    `cost` for every action"""
+    """(world, initial world) → value of the state; the return is the value at the end, minus `cost` for every
+    action"""
     begin: Callable[[Stream, World], None] = nothing_more
-    """set up what can't be seen (exits, memory) from what can; so a world drawn by hand can be played too"""
+    """set up the hidden state (exits, memory) from the visible one, so that worlds drawn by hand work, too"""
     react: Callable[[World, int, int, int], bool] = never
-    """after an action: (world, what changed, the row and column Karel acted from) → is the task decided?"""
+    """after an action: (world, change, row and column before the action) → whether the rollout ends"""
     events: int = 0
-    """what to react to: MOVED, PICKED, PUT, FAILED, TURNED, added up"""
+    """changes to react to: the sum of some of MOVED, PICKED, PUT, FAILED, TURNED"""
     memory: int = 0
-    """numbers that the task has to remember"""
+    """number of integers in the world's memory"""
     resizable: bool = True
+    """whether worlds of other sizes than `size` are possible"""
     actions: int | None = None
-    """that a rollout may take; ten times the cells of the grid, if not given"""
+    """maximum number of actions of a rollout; ten times the cells of the grid by default"""
     calls: int | None = None
-    """limit of calls in a program's run, in place of one of actions; see `leaps.karel.interpreter.Calls`"""
+    """limit of calls in a program's run, instead of a limit of actions; see `leaps.dsl.interpreter.Calls`"""
     configuration: Callable[[World], int] = configuration_zero
-    """number the initial configurations (0 to 2^configuration_bits − 1), for `seen`"""
+    """return the number of an initial configuration (0 to 2^configuration_bits − 1), for `seen`"""
     configuration_bits: Callable[[tuple[int, int]], int] | None = None
+    """size → number of bits of a configuration; None if the task has no configurations to split"""
     seen_share: float = 1.0
     """share of the configurations that `worlds` draws from"""
     cost: float = 0.0
     """subtracted from the return for every action; see `with_cost`"""
     variant_of: str | None = None
-    """the task that this one differs from only in how a world is drawn, how long a rollout may be, or what an
-    action costs"""
+    """name of the task that this one is a variant of, with other initial states, rules, limits or costs"""
     listing: Callable[[tuple[int, int]], States | None] | None = None
-    """list the initial states of a size with their probabilities under `sample`, before `begin`, which must
-    then draw nothing; None where they are too many"""
+    """list the initial states of a size with their probabilities under `sample`, before `begin`; None if
+    there are too many. With a listing, `begin` must not draw random numbers"""
     obstacle: Callable[[World], str | None] = nothing_against
-    """why a world drawn by hand can't be played, if so: "needs …, found …\""""
+    """the reason why a world drawn by hand can't be played, if any: "needs …, found …\""""
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -178,7 +187,7 @@ class KarelTask:
         if self.actions is not None and not (
             isinstance(self.actions, int | np.integer) and 1 <= self.actions <= LONGEST
         ):
-            raise ValueError(f"{self.name}: a rollout takes 1 to {LONGEST:,} actions, found {self.actions}")
+            raise ValueError(f"{self.name}: actions must be from 1 to {LONGEST:,}, found {self.actions}")
         if self.calls is not None:
             try:
                 check_calls(self.calls)
@@ -191,7 +200,7 @@ class KarelTask:
         for function in (*self._functions, *([self.listing] if self.listing else [])):
             if not isinstance(function, FunctionType):
                 raise ValueError(
-                    f"{self.name}: expected plain Python functions, which are compiled when they are needed; "
+                    f"{self.name}: expected plain Python functions, which are compiled at first use; "
                     f"found {function!r}"
                 )
 
@@ -201,16 +210,16 @@ class KarelTask:
 
     @property
     def _functions(self) -> list[Callable[..., Any]]:
-        """What is compiled."""
+        """Functions of the task that are compiled."""
         return [self.sample, self.value, self.begin, self.react, self.configuration]
 
     @property
     def ships(self) -> bool:
-        """Whether the task's functions come with the package, which are tested."""
+        """Whether all functions of the task are built in, and so need no checks."""
         return all(map(is_ours, self._functions))
 
     def horizon(self, size: tuple[int, int] | None = None) -> int:
-        """How many actions a rollout may take: ten times the cells of the grid, if the task doesn't say."""
+        """Maximum number of actions of a rollout; by default ten times the cells of the grid."""
         if self.actions is not None:
             return self.actions
         if self.calls is not None:  # each action is a call
@@ -219,7 +228,7 @@ class KarelTask:
         return 10 * height * width
 
     def check_size(self, size: tuple[int, int] | None) -> tuple[int, int]:
-        """Return the size to use, or say what is wrong with the one asked for."""
+        """Return the size to use, the default for None; ValueError if the size is not possible."""
         if size is None:
             return self.size
         if isinstance(size, str) or len(size) != 2:
@@ -230,7 +239,7 @@ class KarelTask:
         height, width = size
         if not self.resizable and (height, width) != self.size:
             raise ValueError(
-                f"{self.name} is one fixed flat of {size_text(self.size)}; found {size_text(size)}"
+                f"{self.name} has a fixed size of {size_text(self.size)}; found {size_text(size)}"
             )
         if height < self.smallest[0] or width < self.smallest[1]:
             raise ValueError(
@@ -238,7 +247,7 @@ class KarelTask:
                 f"(with the border wall), found {size_text(size)}"
             )
         if max(size) > LARGEST:
-            raise ValueError(f"a world has at most {LARGEST} cells a side, found {size_text(size)}")
+            raise ValueError(f"a world must have at most {LARGEST} cells a side, found {size_text(size)}")
         return height, width
 
     @property
@@ -247,12 +256,12 @@ class KarelTask:
 
     @property
     def best(self) -> float:
-        """The highest return: 1 is perfect."""
+        """The return that counts as solved."""
         return 1.0
 
     @property
     def highest(self) -> float:
-        """The most that an episode can be worth."""
+        """Highest possible return of an episode."""
         return 1.0
 
     @property
@@ -274,7 +283,7 @@ class KarelTask:
         want_used: bool = False,
         grain: int = GRAIN,
     ) -> Rollouts:
-        """Run every program in every world; see `leaps.domain.Task`. horizon: in place of the task's own."""
+        """Run every program in every world; see `leaps.domain.Task`. horizon: replaces the task's own."""
         if compiled.limit != (self.calls or 0):
             raise ValueError(
                 f"{self.name}: expected programs compiled with calls={self.calls}, "
@@ -302,50 +311,51 @@ class KarelTask:
         save_gif(frames_of_program(episodes.world(0), compiled, horizon, self.hooks), file)
 
     def check_values(self, values: NDArray[np.float64]) -> None:
-        """Refuse what no state can be worth."""
+        """Raise a ValueError for values that are above 1 or not finite."""
         if not values.size or (values.min() > -np.inf and values.max() <= BEST):  # NaN would be in both
             return
         if not np.isfinite(values).all():
             wrong = values[~np.isfinite(values)][0]
-            perhaps = "" if self.ships else BROKEN_HINT
-            raise ValueError(f"{self.name}: a state's value must be a finite number, found {wrong}{perhaps}")
+            hint = "" if self.ships else BROKEN_HINT
+            raise ValueError(f"{self.name}: a state's value must be a finite number, found {wrong}{hint}")
         raise ValueError(
             f"{self.name}: a state's value must be at most 1, which is perfect; found {values.max()}"
         )
 
     def changed(self, changes: Sequence[tuple[str, str]]) -> "KarelTask":
-        """Apply what stands behind a task's name, as in `top-off@0.25~100~cost`; see `leaps.tasks.get`."""
-        signs = [sign + COST if value == COST else sign for sign, value in changes]
-        if len(set(signs)) < len(signs):
-            found = self.name + "".join(sign + value for sign, value in changes)
+        """Apply the changes after a task's name, as in `top-off@0.25~100~cost`; see `leaps.tasks.get`."""
+        symbols = [symbol + COST if value == COST else symbol for symbol, value in changes]
+        if len(set(symbols)) < len(symbols):
+            found = self.name + "".join(symbol + value for symbol, value in changes)
             raise ValueError(
                 f"expected {SHARE}, a limit after {LIMIT}, and {LIMIT}{COST} once each at most, "
                 f"found {found!r}"
             )
         task = self
-        for sign, value in changes:
-            if sign == SHARE:
-                task = task.seen(read_number(value, float, "share of configurations", sign))
+        for symbol, value in changes:
+            if symbol == SHARE:
+                task = task.seen(read_number(value, float, "share of configurations", symbol))
             elif value == COST:
                 task = task.with_cost()
             elif value.endswith(CALLS):
-                task = task.within_calls(read_number(value, _whole_calls, "number of calls", sign))
+                task = task.within_calls(read_number(value, _whole_calls, "number of calls", symbol))
             else:
                 what = f"number of actions, a number of calls such as 220{CALLS}, or {COST!r}"
-                task = task.within(read_number(value, whole_number, what, sign))
+                task = task.within(read_number(value, whole_number, what, symbol))
         return task
 
     def fitting(self, words: Iterable[str]) -> "KarelTask":  # noqa: ARG002
-        """The task itself: Karel's language has no other words."""
+        """Return the task itself, since Karel's language is fixed."""
         return self
 
     def refined(self, programs: NDArray[np.uint8], generator: np.random.Generator) -> None:
-        """None: Karel's language has no other words."""
+        """Return None, since Karel's language is fixed."""
 
     def seen(self, fraction: float) -> "KarelTask":
-        """The same task, drawing only from a fixed share of its initial configurations.
+        """Return the task restricted to a fixed share of its initial configurations.
 
-        The paper's appendix "Generalization to Unseen Configurations": search with this, test without.
+        For the paper's appendix "Generalization to Unseen Configurations": search on the restricted task, and
+        test on the full one.
         """
         if self.configuration_bits is None:
             raise ValueError(f"{self.name} has no configurations to split; top-off and harvester-subsets do")
@@ -357,7 +367,7 @@ class KarelTask:
         )
 
     def within(self, actions: int) -> "KarelTask":
-        """The same task, in rollouts of at most so many actions."""
+        """Return the task with a limit of actions per rollout."""
         return replace(
             self,
             name=f"{self.name}{LIMIT}{actions}",
@@ -367,9 +377,9 @@ class KarelTask:
         )
 
     def within_calls(self, calls: int) -> "KarelTask":
-        """The same task, with a limit of calls for the run of a program in place of one of actions.
+        """Return the task with a limit of calls in a program's run, instead of a limit of actions.
 
-        The paper authors' interpreter stops after 220 calls; see `leaps.karel.interpreter.Calls`.
+        The paper authors' interpreter stops after 220 calls; see `leaps.dsl.interpreter.Calls`.
         """
         return replace(
             self,
@@ -380,10 +390,10 @@ class KarelTask:
         )
 
     def with_cost(self) -> "KarelTask":
-        """The same task, with 0.0001 subtracted from the return for every action.
+        """Return the task with 0.0001 subtracted from the return for every action.
 
-        The published returns of KAREL-LONG are of this form. A rollout with any action then returns less than
-        1, so no program is perfect, and no search ends as solved.
+        The published returns of KAREL-LONG have this cost. Every rollout with an action then returns less
+        than 1, so no program is perfect, and no search ends as solved.
         """
         if self.cost:
             raise ValueError(f"{self.name}: expected a task without a cost per action, found {self.cost:g}")
@@ -395,11 +405,11 @@ class KarelTask:
         )
 
     def return_after(self, world: World, start: World, actions: int) -> float:
-        """Compute the return of a rollout that ends in this world after so many actions."""
+        """Compute the return of a rollout that ends in this world after this number of actions."""
         return float(self.value(world, start) - self.cost * actions)
 
     def check_policies(self) -> None:
-        """Refuse a limit of calls where a policy acts, or an agent in an environment: they make none."""
+        """Raise a ValueError if the task limits calls, which policies and environments do not make."""
         if self.calls is not None:
             raise ValueError(
                 f"{self.name}: the limit of calls is for programs; for policies and environments, limit the "
@@ -408,7 +418,7 @@ class KarelTask:
 
     @cached_property
     def hooks(self) -> Hooks:
-        """React and value as the executor takes them."""
+        """Compiled `react` and `value`, in the form for the executor."""
         rehearse(self)
         react, value = address_of(self.react, REACT_TYPE), address_of(self.value, VALUE_TYPE)
         if not self.ships:
@@ -418,7 +428,7 @@ class KarelTask:
 
     @cached_property
     def sampler(self) -> Sampler:
-        """Sample and begin as compiled code takes them."""
+        """Compiled `sample`, `begin` and `configuration`, in the form for compiled code."""
         rehearse(self)
         return Sampler(
             address_of(self.sample, SAMPLE_TYPE),
@@ -440,15 +450,15 @@ class KarelTask:
             _draw_range(sampler, worlds, seed, first, bits, self.seen_share, start, stop)
 
         try:
-            share(draw, count, grain=64)
+            run_sliced(draw, count, grain=64)
         except ValueError:
-            for index in range(count):  # one by one, to see which of them it is
+            for index in range(count):  # draw one by one to find the invalid world
                 try:
                     draw(index, index + 1)
                 except ValueError as error:
                     flaw = flaw_of(worlds.world(index)) or str(error)
-                    place = f"world {first + index} of seed {seed}, {size_text(size)}"
-                    raise ValueError(f"{self.name}: {place}: {flaw}") from None
+                    which = f"world {first + index} of seed {seed}, {size_text(size)}"
+                    raise ValueError(f"{self.name}: {which}: {flaw}") from None
             raise
         return worlds
 
@@ -474,12 +484,12 @@ class KarelTask:
         return States(worlds, weights / weights.sum()) if len(weights) else None
 
     def course(self, program: Program, episodes: Worlds, *, horizon: int | None = None) -> Course:
-        """Run a program from the first of these states, an action at a time."""
+        """Run a program from the first of these states, one action at a time."""
         limit = self.horizon(episodes.size) if horizon is None else horizon
         return self.play(program, episodes.world(0).clone(), limit)
 
     def play(self, program: Program, world: World, horizon: int) -> Course:
-        """Let the interpreter run a program in a world, which it changes."""
+        """Run a program with the interpreter in a world, which it changes."""
         react = self.react if self.ships else self._checked_reaction
         scene = KarelScene(self, world, react)
         return Course(program, scene, LANGUAGE.actions, horizon, calls=self.calls)
@@ -490,7 +500,7 @@ class KarelTask:
         return over
 
     def prepare(self, world: World, seed: int = 0) -> World:
-        """Make a world drawn by hand playable: a copy with the task's exits and memory set up."""
+        """Return a copy of a world drawn by hand with the task's exits and memory set up."""
         check_seed(seed)
         self.check_world(world)
         if obstacle := self.obstacle(world):
@@ -505,16 +515,16 @@ class KarelTask:
         return playable
 
     def check_world(self, world: World) -> None:
-        """Say what is wrong with a world, if it can't be played in at all."""
+        """Raise a ValueError if a world is invalid."""
         if flaw := flaw_of(world):
             raise ValueError(f"{self.name}: {flaw}")
 
 
 @cache
 def rehearse(task: KarelTask) -> None:
-    """Play in one world of a task of one's own, in plain Python, where an error is seen.
+    """Play in one world of a user-defined task in plain Python, so that errors are raised.
 
-    Compiled code has no way to pass it on: it would count the state as worth 0.
+    Compiled functions can't pass exceptions on to their caller.
     """
     if task.ships:
         return
@@ -527,13 +537,13 @@ def rehearse(task: KarelTask) -> None:
     task.begin(stream, world)
     task.check_world(world)
     start = world.clone()
-    _look_at_value(task, world, start)
+    _check_value(task, world, start)
     for _ in replace(task, calls=None).play(parse(REHEARSAL, LANGUAGE), world, REHEARSED):
         task.check_world(world)
-        _look_at_value(task, world, start)
+        _check_value(task, world, start)
 
 
-def _look_at_value(task: KarelTask, world: World, start: World) -> None:
+def _check_value(task: KarelTask, world: World, start: World) -> None:
     value = task.value(world, start)
     if not isinstance(value, Real | np.bool_):
         raise ValueError(f"{task.name}: a state's value must be a finite number, found {value!r}")
@@ -542,7 +552,7 @@ def _look_at_value(task: KarelTask, world: World, start: World) -> None:
 def _check_listed(
     task: KarelTask, worlds: Worlds, weights: NDArray[np.float64], size: tuple[int, int]
 ) -> None:
-    """Refuse a list that a task of one's own can't mean."""
+    """Check the shape, the probabilities and the worlds of a user-defined listing."""
     if worlds.size != size or np.shape(weights) != (worlds.count,):
         raise ValueError(
             f"{task.name}: listing: expected worlds of {size_text(size)} and a probability for each, found "
@@ -553,7 +563,7 @@ def _check_listed(
 
 
 def _check_covers(task: KarelTask, worlds: Worlds) -> None:
-    """Refuse a list that some draws are not in: it may be that of another `sample`, or `begin` draws."""
+    """Check that drawn worlds are in the listing; it may not match `sample`, or `begin` may be random."""
     drawn = task.worlds(CHECKED_DRAWS, 0, worlds.size)
     for world in map(drawn.world, range(drawn.count)):
         alike = worlds.take(np.flatnonzero((worlds.pose == world.pose).all(axis=1)))
@@ -578,10 +588,10 @@ def _check_worlds(task: KarelTask, worlds: Worlds) -> None:
 
 @jit
 def is_seen(configuration: int, bits: int, fraction: float) -> bool:
-    """Split the numbers 0 to 2^bits − 1: exactly that share of them is seen, the same for all seeds.
+    """Check whether a number from 0 to 2^bits − 1 is seen: exactly this fraction is, the same for all seeds.
 
-    The numbers are shuffled by a few rounds of steps that are one to one (multiply by an odd number, fold
-    the high bits down), and the first ones are taken.
+    The numbers are permuted by a few rounds of one-to-one steps (multiply by an odd number, fold the high
+    bits down), and the first ones are taken.
     """
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     half = np.uint64((bits + 1) // 2)
@@ -598,15 +608,15 @@ def draw_world(sampler: Sampler, stream: Stream, world: World, bits: int, seen_s
     sample, configuration = sample_at(sampler.sample), configuration_at(sampler.configuration)
     for _ in range(MOST_DRAWS):
         sample(stream, world)
-        if sampler.checked and find_flaw(world)[0] != SOUND:  # now: `begin` may index by what it finds
+        if sampler.checked and find_flaw(world)[0] != SOUND:  # before `begin`, which may use it as an index
             raise ValueError("the task drew a world that can't be played")
         if seen_share >= 1.0 or is_seen(configuration(world), bits, seen_share):
             break
     else:
-        raise ValueError("the task draws hardly any of its seen configurations")
+        raise ValueError("the task drew none of its seen configurations in a million draws")
     sample_at(sampler.begin)(stream, world)
     if sampler.checked and find_flaw(world)[0] != SOUND:
-        raise ValueError("the task began in a world that can't be played")
+        raise ValueError("the task's begin made a world that can't be played")
 
 
 @jit
@@ -630,7 +640,7 @@ def _draw_range(
 def _begin_all(
     sampler: Sampler, worlds: Worlds, bits: int, seen_share: float, seen: NDArray[np.bool_]
 ) -> None:
-    """Begin the task in every world, and note which of the configurations are seen."""
+    """Call `begin` in every world, and record which configurations are seen."""
     begin, configuration = sample_at(sampler.begin), configuration_at(sampler.configuration)
     stream = np.zeros(1, np.uint64)
     for index in range(len(worlds.pose)):

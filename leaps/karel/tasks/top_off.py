@@ -1,9 +1,9 @@
-"""TopOff: walk the bottom row, making every marker there two, and end in the last cell.
+"""TopOff: double every marker in the bottom row, and end in its last cell.
 
-Karel starts in the bottom left corner, facing East; each cell of the row but the last holds a marker with
-probability 0.25. A state is worth the number of cells that are right (two markers where there was one, none
-where there was none), counted from the left up to Karel until the first wrong one, and one more when
-all are right and Karel stands on the last; divided by the width less one.
+Karel starts in the bottom left corner, facing East. Each cell of the row but the last holds a marker with
+probability 0.25. A cell is right if it has two markers where there was one, and none where there was none.
+The value counts the right cells from the left, up to Karel or the first wrong cell. It adds one if all are
+right and Karel is on the last cell, and divides by the number of cells in the row plus one.
 
     # # # # # # # #
     # . . . . . . #
@@ -12,7 +12,7 @@ all are right and Karel stands on the last; divided by the width less one.
     # # # # # # # #
 
 In the worlds that the paper's authors searched in, the last cell always has a marker, too, and is right with
-two (`TOP_OFF_AS_RUN`, "top-off-as-run"). Their reset draws such worlds, whatever the text says.
+two (`TOP_OFF_AS_RUN`, "top-off-as-run"). Their reset draws such worlds, unlike the paper's text.
 """
 
 from dataclasses import replace

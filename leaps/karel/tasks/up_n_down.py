@@ -1,9 +1,10 @@
 """UpNDown: climb stairs up and down to a goal that moves (KAREL-LONG, of the HIPO paper).
 
-Stairs rise from the bottom left to the top right. Karel stands on the second step, facing East. The goal, a
-marker, is first on the top step. When Karel reaches it, it moves to a random stair cell strictly below, then
-to one strictly above, and so on. A stair cell is a step, or the cell above one. Each goal reached pays 0.01;
-the hundredth ends the rollout. A move to a cell above the stairs costs 0.0005. The return is at least −1.
+Stairs rise from the bottom left to the top right. Karel starts on the second step, facing East. The goal, a
+marker, is first on the top step. When Karel reaches it, it moves to a random stair cell strictly below, next
+time to one strictly above, and so on. A stair cell is a step, or the cell above one. Each goal reached pays
+0.01; the hundredth ends the rollout. A move to a cell above the stairs costs 0.0005. The return is at least
+−1.
 
     # # # # # # # #
     # . . . . . 1 #
@@ -14,8 +15,8 @@ the hundredth ends the rollout. A move to a cell above the stairs costs 0.0005. 
     # . # # # # # #
     # # # # # # # #
 
-The published code differs in three ways: every action above the stairs costs 0.0005, turns too; the return
-has no lower bound; and 0.0001 is subtracted for every action, as in `up-n-down~cost`.
+The published code differs in three ways: every action above the stairs costs 0.0005, including turns; the
+return has no lower bound; and 0.0001 is subtracted for every action, as in `up-n-down~cost`.
 """
 
 import numpy as np
@@ -29,7 +30,7 @@ from leaps.karel.world import EAST, FLOOR, WALL, World, clear, place_karel
 
 GOALS = 100
 COST = 0.0005
-"""of a move to a cell above the stairs"""
+"""cost of a move to a cell above the stairs"""
 SMALLEST = (5, 5)
 REACHED, STRAYED, ROW, COLUMN, SEED, MEMORY = range(6)
 
@@ -91,7 +92,7 @@ def value(world: World, start: World) -> float:  # noqa: ARG001
 
 
 def obstacle(world: World) -> str | None:
-    """The goal moves along the stairs, wherever a world drawn by hand has its walls."""
+    """Check that the stairs are free for the goal, and that the only marker is on them."""
     height, width = world.size
     if height < SMALLEST[0] or width < SMALLEST[1]:
         return f"needs at least {size_text(SMALLEST)} cells (with the border wall), found {height}x{width}"

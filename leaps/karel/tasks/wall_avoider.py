@@ -1,8 +1,8 @@
 """WallAvoider: put one marker into every cell that touches no wall (LLM-GS, ICLR 2025).
 
-An empty room; Karel on a random cell, facing anywhere. A state is worth the share of the inner cells that
-hold a marker; when all do, the rollout ends. A marker in a cell next to a wall, a second marker in a cell, or
-a marker removed costs 1 and ends it.
+An empty room; Karel on a random cell, with a random heading. The value of a state is the share of the inner
+cells that hold a marker; when all do, the rollout ends. Putting a marker next to a wall, putting a second
+marker in a cell, or removing a marker costs 1 and ends the rollout.
 
     # # # # #
     # . . . #
@@ -13,8 +13,8 @@ a marker removed costs 1 and ends it.
     # . . . #
     # # # # #
 
-The published code can start Karel inside the wall: its random cell is off by one. Here it is a cell of the
-room.
+The published code can start Karel inside the wall, since its random cell is off by one. Here Karel always
+starts in the room.
 """
 
 from leaps.base.jit import jit
@@ -28,7 +28,7 @@ MARKED, LOST, CELLS, MEMORY = range(4)
 
 @jit
 def is_inner(world: World, row: int, column: int) -> bool:
-    """Whether a cell is free and touches no wall."""
+    """Check whether a cell is free and touches no wall."""
     ground = world.ground
     return bool(
         ground[row, column] != WALL

@@ -37,7 +37,7 @@ def test_a_film_holds_its_last_frame(tmp_path: Path) -> None:
     assert durations(gif) == [90, 90, 90, HOLD_MILLISECONDS]
 
 
-def test_a_frame_that_shows_nothing_new_is_shown_for_longer(tmp_path: Path) -> None:
+def test_identical_frames_are_merged(tmp_path: Path) -> None:
     first, second = walk(1)
     assert durations(film([first, first, second], tmp_path / "film.gif")) == [240, HOLD_MILLISECONDS]
 
@@ -71,7 +71,7 @@ def test_the_colours_of_a_film_are_those_of_a_picture(tmp_path: Path) -> None:
     assert [colour for colour in colours if not has_colour(seen, colour)] == []
 
 
-def test_what_does_not_change_does_not_flicker(tmp_path: Path) -> None:
+def test_unchanged_pixels_do_not_flicker(tmp_path: Path) -> None:
     gif = film(walk(20), tmp_path / "film.gif")
     frames = np.stack([pixels(frame) for frame in ImageSequence.Iterator(gif)])
     wall = LARGEST_CELL

@@ -23,7 +23,7 @@ def test_frames_end_with_the_actions() -> None:
     assert len(frames_of_actions(corridor(), actions)) == 2
 
 
-def test_frames_of_a_long_rollout_go_on_where_they_were() -> None:
+def test_frames_of_a_long_rollout_continue_across_chunks() -> None:
     assert path_of(walk(1000)) == [(1, abs((column + 4) % 8 - 4) + 1) for column in range(669)]
 
 
@@ -34,11 +34,11 @@ def test_frames_leave_the_world_as_it_is() -> None:
 
 
 def test_frames_refuse_an_action_that_does_not_exist() -> None:
-    with pytest.raises(ValueError, match="a number below 5, found 7"):
+    with pytest.raises(ValueError, match="actions must be from 0 to 4, found 7"):
         frames_of_actions(corridor(), [MOVE, 7])
 
 
-def test_frames_show_what_a_task_does_to_the_world() -> None:
+def test_frames_include_the_reactions_of_a_task() -> None:
     task = TASKS["door-key"]
     world = task.prepare(World.parse("######\n#>.#.#\n#..#.#\n#..#1#\n#..#.#\n######"))
     world.markers[1, 1] = 1

@@ -17,7 +17,7 @@ def test_a_cell_is_never_without_pixels() -> None:
     assert cell_size(empty_room(1000, 1000), None) == 1
 
 
-def test_the_size_of_a_cell_can_be_asked_for() -> None:
+def test_the_size_of_a_cell_can_be_given() -> None:
     assert cell_size(room(), 17) == 17
 
 

@@ -70,11 +70,11 @@ def test_all_lines_of_a_caption_are_inside_the_picture_below_the_world() -> None
 
 
 @pytest.mark.parametrize("caption", ["", "one", "one\ntwo"])
-def test_lines_that_are_asked_for_have_room_though_the_caption_is_shorter(caption: str) -> None:
+def test_room_for_more_caption_lines_can_be_reserved(caption: str) -> None:
     assert picture(room(), caption, lines=3).height == picture(room(), "one\ntwo\nthree").height
 
 
-def test_what_can_not_be_printed_is_left_out_of_a_caption() -> None:
+def test_unprintable_characters_are_left_out_of_a_caption() -> None:
     assert labels(picture(room(), "a\x00\x1bb").layers["caption"]) == ["ab"]
 
 

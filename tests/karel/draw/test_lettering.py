@@ -37,7 +37,7 @@ def test_an_empty_caption_has_no_lines(caption: str) -> None:
     assert wrap(caption, 500) == []
 
 
-def test_what_can_not_be_printed_is_left_out() -> None:
+def test_unprintable_characters_are_left_out() -> None:
     assert printable("a\x00\x1bb ü") == "ab ü"
 
 

@@ -12,5 +12,5 @@ def test_a_colour_is_red_green_and_blue() -> None:
     assert [*rgb("#ff8001")] == [255, 128, 1]
 
 
-def test_no_colour_means_two_things() -> None:
+def test_all_colours_are_different() -> None:
     assert len(set(COLOURS)) == len(COLOURS)

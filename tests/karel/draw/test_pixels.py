@@ -42,7 +42,7 @@ def test_rounding_takes_from_the_corners_only() -> None:
     assert not gone[:, 14:26].any()
 
 
-def test_a_line_is_as_wide_as_asked_for() -> None:
+def test_a_line_has_the_given_width() -> None:
     assert np.flatnonzero(red(Line(((5, 10), (35, 10)), 4, RED))[:, 20]).tolist() == [8, 9, 10, 11]
 
 

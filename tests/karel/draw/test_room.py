@@ -32,7 +32,7 @@ def test_cells_that_touch_in_a_corner_have_one_outline() -> None:
     assert len(traced("#. .#")) == 1
 
 
-def test_a_hole_has_an_outline_of_its_own() -> None:
+def test_a_hole_has_its_own_outline() -> None:
     assert [len(loop) for loop in traced("### #.# ###")] == [4, 4]
 
 
@@ -41,7 +41,7 @@ def test_nothing_solid_has_no_outline() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_outlines_enclose_what_is_solid(seed: int) -> None:
+def test_outlines_enclose_the_solid_cells(seed: int) -> None:
     """The signed areas of the loops, by the shoelace formula, add up to the number of solid cells."""
     solid = np.random.default_rng(seed).random((6, 7)) < 0.5
     area = sum(
@@ -73,7 +73,7 @@ def test_small_cells_have_no_grid(cell: int, lines: int) -> None:
     assert sum(isinstance(shape, Line) for shape in room_shapes(empty_room(9, 9), cell)) == lines
 
 
-def test_a_wall_that_goes_is_gone() -> None:
+def test_a_removed_wall_disappears() -> None:
     """The room of the last picture is remembered; it must not be taken for that of another world."""
     world = room()
     before = walls(world)

@@ -13,7 +13,7 @@ def test_a_picture_stays_below_a_thousand_pixels(size: tuple[int, int]) -> None:
     assert max(to_image(empty_room(*size), caption="A caption").size) <= 1000
 
 
-def test_the_size_of_a_cell_can_be_asked_for() -> None:
+def test_the_size_of_a_cell_can_be_given() -> None:
     assert to_image(room(), cell=17).size == (6 * 17, 5 * 17)
 
 
@@ -34,7 +34,7 @@ def test_an_svg_has_its_caption_as_title_and_as_text() -> None:
     assert words(svg, "caption") == ["A & B < C"]
 
 
-def test_what_xml_can_not_hold_is_left_out_of_an_svg() -> None:
+def test_characters_invalid_in_xml_are_left_out_of_an_svg() -> None:
     assert words(to_svg(room(), caption="a\x00\x1bb"), "caption") == ["ab"]
 
 
@@ -52,7 +52,7 @@ def test_a_picture_is_saved_by_its_suffix_into_folders_made_for_it(tmp_path: Pat
 
 
 def test_a_picture_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"as \.png or \.svg, found '\.jpg'"):
+    with pytest.raises(ValueError, match=r"with \.png or \.svg, found '\.jpg'"):
         save(room(), tmp_path / "world.jpg")
 
 

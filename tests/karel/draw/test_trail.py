@@ -21,11 +21,11 @@ def test_the_path_comes_through_the_centres_of_its_cells() -> None:
     assert points([(3, 1), (3, 2), (3, 3)]) == [((15, 35), (25, 35)), ((25, 35), (35, 35))]
 
 
-def test_who_stays_leaves_no_path() -> None:
+def test_a_path_within_one_cell_is_not_drawn() -> None:
     assert list(trail_shapes(Trail([(1, 1), (1, 1)]), 10)) == []
 
 
-def test_who_never_was_leaves_no_path() -> None:
+def test_an_empty_path_is_not_drawn() -> None:
     assert list(trail_shapes(Trail(), 10)) == []
 
 
@@ -38,7 +38,7 @@ def test_a_step_taken_again_is_as_new_as_its_last_time() -> None:
     assert list(trail.steps.values()) == [((1, 3), (1, 2)), ((1, 2), (1, 1))]
 
 
-def test_a_trail_that_goes_on_is_that_of_the_whole_path() -> None:
+def test_an_extended_trail_equals_that_of_the_whole_path() -> None:
     path = [(1, 1), (1, 2), (2, 2), (1, 2), (1, 3)]
     trail = Trail(path[:2])
     for place in path[2:]:
@@ -67,7 +67,7 @@ def test_a_path_fades_from_new_to_old() -> None:
     assert strengths[0] > 0
 
 
-def test_what_is_older_than_the_fading_is_all_as_faint() -> None:
+def test_steps_older_than_the_fade_are_equally_faint() -> None:
     path = [(1, column) for column in range(1, 200)]
     oldest = lines(path, fade=SHADES)[0]
     assert oldest.points == ((15, 15), (10 * (199 - SHADES + 1) + 5, 15))

@@ -1,4 +1,4 @@
-"""A task of one's own, for whatever takes one: the corridor of the documentation, as it is written there."""
+"""A user-defined task for tests: the corridor, exactly as in the documentation."""
 
 import re
 from pathlib import Path
@@ -8,14 +8,14 @@ SOLUTION = "DEF run m( WHILE c( frontIsClear c) w( move w) putMarker m)"
 
 
 def corridor_in(folder: Path) -> Path:
-    """Put the file there that the documentation shows."""
+    """Write the documentation's file into a folder."""
     file = folder / "corridor.py"
     file.write_text(_documented()[0])
     return file
 
 
 def listed_corridor_in(folder: Path) -> Path:
-    """Put the file there with the list of initial states that the documentation shows."""
+    """Write the documentation's file with its list of initial states into a folder."""
     task, listing = _documented()
     file = folder / "listed_corridor.py"
     file.write_text(listing + "\n\n" + task)
@@ -24,14 +24,14 @@ def listed_corridor_in(folder: Path) -> Path:
 
 
 def _documented() -> list[str]:
-    """The task, and its list of initial states."""
+    """Return the code of the task, and of its list of initial states."""
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
     assert len(blocks) == 2
     return blocks
 
 
 def edit(file: Path, old: str, new: str) -> None:
-    """Change the only place of a file that says this."""
+    """Replace the only occurrence of a text in a file."""
     source = file.read_text()
     assert source.count(old) == 1
     file.write_text(source.replace(old, new))

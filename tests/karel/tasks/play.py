@@ -1,4 +1,4 @@
-"""Play a task from a picture: what the tests of single tasks share."""
+"""Helpers to play a task from a picture."""
 
 from leaps.domain import Outcome
 from leaps.karel.executor import run

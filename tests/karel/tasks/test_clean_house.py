@@ -40,5 +40,5 @@ def test_a_state_is_worth_the_share_of_clean_cells() -> None:
 
 
 def test_no_other_size_is_possible() -> None:
-    with pytest.raises(ValueError, match="one fixed flat of 14x22; found 30x30"):
+    with pytest.raises(ValueError, match="a fixed size of 14x22; found 30x30"):
         CLEAN_HOUSE.worlds(1, seed=0, size=(30, 30))

@@ -38,7 +38,7 @@ def test_actions_cost_nothing_by_default() -> None:
 
 
 @pytest.mark.parametrize("name", KAREL_LONG)
-def test_a_name_can_ask_for_the_cost(name: str) -> None:
+def test_a_name_may_add_the_cost(name: str) -> None:
     task = get(f"{name}~cost")
     assert (task.name, task.cost, task.variant_of) == (f"{name}~cost", COST, name)
     assert task.horizon() == get(name).horizon()

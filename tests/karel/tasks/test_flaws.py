@@ -1,4 +1,4 @@
-"""A world that compiled code can't be let into is told from one that it can."""
+"""Worlds that are invalid for compiled code are detected."""
 
 import numpy as np
 import pytest
@@ -11,13 +11,13 @@ def room() -> World:
     return World.parse("#####\n#>.1#\n#...#\n#####")
 
 
-def test_a_sound_world_has_no_flaw() -> None:
+def test_a_valid_world_has_no_flaw() -> None:
     assert flaw_of(room()) is None
     worlds = random_worlds(200, seed=0, size=(5, 7))
     assert all(flaw_of(worlds.world(number)) is None for number in range(200))
 
 
-def test_an_exit_within_the_border_is_fine() -> None:
+def test_an_exit_within_the_border_is_valid() -> None:
     world = room()
     world.ground[2, 2] = EXIT
     world.markers[1, 3] = 10
@@ -29,27 +29,27 @@ def test_an_exit_within_the_border_is_fine() -> None:
 def test_every_cell_of_the_border_must_be_wall(cell: tuple[int, int], ground: int) -> None:
     world = room()
     world.ground[cell] = ground
-    said = flaw_of(world)
-    assert said is not None
-    assert "expected wall all around" in said
-    assert said.endswith(f"found none at {cell}")
+    message = flaw_of(world)
+    assert message is not None
+    assert "expected wall all around" in message
+    assert message.endswith(f"found none at {cell}")
 
 
 @pytest.mark.parametrize("place", [(0, 0), (0, 2), (3, 1), (2, 4), (-1, 1), (1, -1), (4, 1), (1, 2**40)])
 def test_karel_must_be_within_the_border(place: tuple[int, int]) -> None:
     world = room()
     world.pose[:2] = place
-    said = flaw_of(world)
-    assert said is not None
-    assert said.endswith(f"found it at {place}")
+    message = flaw_of(world)
+    assert message is not None
+    assert message.endswith(f"found it at {place}")
 
 
 def test_karel_must_not_stand_in_a_wall() -> None:
     world = room()
     world.ground[1, 1] = WALL
-    said = flaw_of(world)
-    assert said is not None
-    assert said.endswith("found it in a wall at (1, 1)")
+    message = flaw_of(world)
+    assert message is not None
+    assert message.endswith("found it in a wall at (1, 1)")
 
 
 @pytest.mark.parametrize("heading", [-1, 4])

@@ -34,7 +34,7 @@ def test_subsets_hold_a_marker_in_half_of_the_cells() -> None:
 
 
 @pytest.mark.parametrize("fraction", [0.75, 0.05])
-def test_a_split_of_the_subsets_is_kept_to(fraction: float) -> None:
+def test_a_split_draws_only_seen_subsets(fraction: float) -> None:
     worlds = HARVESTER_SUBSETS.seen(fraction).worlds(500, seed=1)
     assert all(is_seen(configuration(worlds.world(i)), 36, fraction) for i in range(500))
     unsplit = HARVESTER_SUBSETS.worlds(4000, seed=1)

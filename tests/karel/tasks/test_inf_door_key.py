@@ -53,7 +53,7 @@ def test_each_step_opens_the_next_door_and_closes_the_last(
         KEY_1 + "move move move pickMarker",  # the target, which is not a key
     ],
 )
-def test_anything_else_is_no_step(actions: str) -> None:
+def test_other_actions_do_not_count_as_a_step(actions: str) -> None:
     value, outcome, world = play("inf-door-key", ROOMS, actions)
     assert value == (0.01 if actions.startswith(KEY_1) else 0.0)
     assert outcome == Outcome.HALTED

@@ -57,7 +57,7 @@ def test_the_authors_start_is_the_bottom_left_corner() -> None:
     assert (worlds.markers[:, 6, 1] == 0).all()
 
 
-def test_as_run_the_rollout_goes_on_and_karel_has_to_end_on_the_marker() -> None:
+def test_as_run_the_rollout_continues_and_karel_must_end_on_the_marker() -> None:
     corridor = "######\n#>.1.#\n######"
     assert play("maze-as-run", corridor, "move move")[:2] == (1.0, Outcome.HALTED)
     assert play("maze-as-run", corridor, "move move turnLeft")[:2] == (1.0, Outcome.HALTED)

@@ -1,4 +1,4 @@
-"""A scene is a task's world, acted in an action at a time."""
+"""A scene is a task's world that a program acts on step by step."""
 
 import numpy as np
 

@@ -65,7 +65,7 @@ def test_a_short_snake_cannot_turn_back_onto_itself() -> None:
     assert play("snake", ROOM.replace("1", "."), "move turnRight turnRight move")[:2] == (-1.0, Outcome.ENDED)
 
 
-def test_food_that_the_snake_lies_on_is_no_food() -> None:
+def test_food_under_the_snake_does_not_count() -> None:
     """Karel may start on it, in a world made by hand: what it comes back to then is itself."""
     room = ROOM.replace("1", ".").strip().split("\n")
     start = World.of([*room[:2], "#..1...#", *room[3:]], 2, 3, 1)
@@ -79,8 +79,8 @@ def test_food_that_the_snake_lies_on_is_no_food() -> None:
     assert (rollouts.returns[0, 0], rollouts.outcome[0, 0]) == (-1.0, Outcome.ENDED)
 
 
-def told(start: World, actions: list[int]) -> tuple[int, bool, list[tuple[int, int]]]:
-    """The game once more, plainly: foods eaten, whether it bit itself, and its body, the head first."""
+def play_plainly(start: World, actions: list[int]) -> tuple[int, bool, list[tuple[int, int]]]:
+    """Play by a second, simple implementation; return foods eaten, whether it bit itself, and its body."""
     step = [(-1, 0), (0, 1), (1, 0), (0, -1)]
     row, column, heading = start.place
     body, eaten, world = [(row, column)], 0, start.clone()
@@ -124,7 +124,7 @@ def test_a_snake_does_what_the_rules_say() -> None:
     for program in range(compiled.count):
         for number in range(6):
             actions = rollouts.actions[program, number, : rollouts.steps[program, number]].tolist()
-            eaten, bit, body = told(starts.world(number), actions)
+            eaten, bit, body = play_plainly(starts.world(number), actions)
             final = rollouts.final.world(program * 6 + number)
             assert rollouts.returns[program, number] == pytest.approx(eaten / FOODS - bit)
             cells = final.memory[BODY : BODY + final.memory[LENGTH]].tolist()

@@ -115,19 +115,17 @@ def test_other_sizes_are_listed_too(name: str, size: tuple[int, int], count: int
         ("seeder", (1000, 1000)),
     ],
 )
-def test_what_is_too_much_or_not_known_at_the_start_is_not_listed(
-    name: str, size: tuple[int, int] | None
-) -> None:
+def test_too_many_or_unknown_states_are_not_listed(name: str, size: tuple[int, int] | None) -> None:
     assert get(name).states(size) is None
 
 
-def test_every_task_is_listed_or_known_not_to_be() -> None:
+def test_unlisted_tasks_are_known_and_every_listing_is_tested() -> None:
     unlisted = {name for name, task in {**TASKS, **VARIANTS}.items() if task.states() is None}
     assert unlisted == {"clean-house", "snake", "harvester-subsets", *HELD_OUT}
     assert {*TASKS, *VARIANTS} - unlisted <= set(COUNTS)  # so that every list is tested
 
 
-def test_a_size_that_a_task_refuses_is_refused() -> None:
+def test_the_listing_of_an_impossible_size_is_refused() -> None:
     with pytest.raises(ValueError, match="maze needs at least 5x5 cells"):
         get("maze").states((4, 4))
 
@@ -169,7 +167,7 @@ def test_a_task_with_a_list_can_be_pickled() -> None:
 # Helpers
 
 
-def test_combinations_are_all_of_them_the_last_fastest() -> None:
+def test_combinations_are_complete_with_the_last_fastest() -> None:
     first, second = combinations(range(2), [5, 7, 9])
     assert list(zip(first.tolist(), second.tolist(), strict=True)) == [
         (0, 5), (0, 7), (0, 9), (1, 5), (1, 7), (1, 9),
@@ -187,7 +185,7 @@ def test_the_limit_is_on_worlds_and_on_cells() -> None:
     assert not can_list(1_000_000, (10, 11))
 
 
-# Tasks of one's own
+# User-defined tasks
 
 
 def sample(stream: Stream, world: World) -> None:
@@ -226,7 +224,7 @@ def of_another_size(size: tuple[int, int]) -> States:
     return states((size[0] + 1, size[1]))
 
 
-def test_a_task_of_ones_own_can_list_its_states() -> None:
+def test_a_user_task_can_list_its_states() -> None:
     found = OWN.states()
     assert found is not None
     assert found.worlds.pose[:, 1].tolist() == [1, 2, 3, 4, 5]
@@ -245,10 +243,10 @@ def remember_a_draw(stream: Stream, world: World) -> None:
 
 def test_a_list_of_another_sampler_is_refused() -> None:
     """As is inherited by a task that `replace` makes of another; and one of a task that draws later."""
-    said = "own: listing: expected every world that the task draws, but this one is missing"
-    with pytest.raises(ValueError, match=said):
+    message = "own: listing: expected every world that the task draws, but this one is missing"
+    with pytest.raises(ValueError, match=message):
         replace(OWN, sample=anywhere).states()
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         replace(OWN, begin=remember_a_draw, memory=1).states()
 
 
@@ -263,7 +261,7 @@ def test_the_documented_list_is_that_of_the_documented_task(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("listing", "said"),
+    ("listing", "message"),
     [
         (in_walls, r"own: expected Karel on a free cell .* \(world 3 of the listing\)"),
         (too_likely, "own: listing: expected positive probabilities that sum to 1, found a sum of 2.5"),
@@ -271,6 +269,6 @@ def test_the_documented_list_is_that_of_the_documented_task(tmp_path: Path) -> N
         (of_another_size, "own: listing: expected worlds of 4x7 .*, found 5 of 5x7"),
     ],
 )
-def test_a_list_that_cannot_be_is_refused(listing: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_an_invalid_listing_is_refused(listing: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         replace(OWN, listing=listing).states()

@@ -1,4 +1,4 @@
-"""Tasks of one's own: as good as those that ship, and whatever goes wrong in them is said."""
+"""User-defined tasks: they behave like built-in ones, and errors in them are reported."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from leaps.tasks import get
 
 
 def sample(stream: Stream, world: World) -> None:
-    """Karel stands somewhere in an empty room."""
+    """Put Karel on a random cell of an empty room."""
     height, width = world.ground.shape
     clear(world)
     place_karel(world, 1 + below(stream, height - 2), 1 + below(stream, width - 2), EAST)
@@ -36,7 +36,7 @@ def drawing(function: Any) -> KarelTask:
     return replace(OWN, sample=function)
 
 
-def test_a_task_of_ones_own_plays_as_those_that_ship_do() -> None:
+def test_a_user_task_behaves_like_a_built_in_one() -> None:
     worlds = OWN.worlds(300, seed=1)
     assert (worlds.ground[:, 1:-1, 1:-1] != WALL).all()
     assert len(np.unique(worlds.pose, axis=0)) > 20
@@ -62,7 +62,7 @@ def far_outside(stream: Stream, world: World) -> None:  # noqa: ARG001
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "message"),
     [
         (without_clear, "own: expected wall all around"),
         (without_karel, r"own: expected Karel within the border \(`place_karel`\), found it at \(0, 0\)"),
@@ -70,10 +70,10 @@ def far_outside(stream: Stream, world: World) -> None:  # noqa: ARG001
         (far_outside, r"found it at \(1000, 1\)"),
     ],
 )
-def test_a_task_that_draws_what_cannot_be_is_refused(function: Any, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_a_task_that_draws_an_invalid_world_is_refused(function: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         drawing(function).worlds(1, seed=0)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         evaluate("DEF run m( move m)", drawing(function))
 
 
@@ -90,7 +90,7 @@ def sometimes_open(stream: Stream, world: World) -> None:
     _open_sometimes(stream, world)
 
 
-def test_the_world_that_cannot_be_is_named() -> None:
+def test_the_error_names_the_invalid_world() -> None:
     """The first of them, however many threads there are."""
     task = drawing(sometimes_open)
     with pytest.raises(ValueError, match="own: world ") as caught:
@@ -104,7 +104,7 @@ def test_the_world_that_cannot_be_is_named() -> None:
         task.worlds(1, seed=7, first=stop)
 
 
-def test_a_simulation_is_not_begun_in_a_world_that_cannot_be() -> None:
+def test_a_simulation_refuses_an_invalid_world() -> None:
     simulation = Simulation(drawing(sometimes_open), 2000)
     for index in range(2000):
         simulation.seed(index, 7, index)
@@ -116,7 +116,7 @@ def begin_in_a_wall(stream: Stream, world: World) -> None:  # noqa: ARG001
     world.ground[world.pose[0], world.pose[1]] = WALL
 
 
-def test_what_begin_makes_of_a_world_is_looked_at_too() -> None:
+def test_worlds_are_checked_after_begin_too() -> None:
     with pytest.raises(ValueError, match="own: expected Karel on a free cell"):
         replace(OWN, begin=begin_in_a_wall).worlds(1, seed=0)
     with pytest.raises(ValueError, match="own: expected Karel on a free cell"):
@@ -135,7 +135,7 @@ def test_a_reaction_that_opens_the_border_is_refused() -> None:
 
 @jit
 def put_often(world: World) -> bool:
-    """Later than a rehearsal goes."""
+    """After more actions than a rehearsal takes."""
     world.memory[0] += 1
     return bool(world.memory[0] > 20)
 
@@ -187,7 +187,7 @@ PUTS = "DEF run m( WHILE c( noMarkersPresent c) w( putMarker move w) m)"
 
 
 @pytest.mark.parametrize(
-    ("react", "said"),
+    ("react", "message"),
     [
         (open_the_border_later, "expected wall all around"),
         (leave_later, "expected Karel within the border"),
@@ -197,7 +197,7 @@ PUTS = "DEF run m( WHILE c( noMarkersPresent c) w( putMarker move w) m)"
         (fail_later, "it is too much"),
     ],
 )
-def test_a_reaction_that_breaks_a_world_late_is_told_of_wherever_it_is_played(react: Any, said: str) -> None:
+def test_a_late_invalid_reaction_raises_in_every_runner(react: Any, message: str) -> None:
     task = replace(OWN, size=(3, 40), react=react, events=PUT, memory=1, sample=in_the_corner)
     with pytest.raises(ValueError, match=r"own: a state's value must be .*, found nan .*`react`"):
         evaluate(PUTS, task, episodes=2)
@@ -209,11 +209,11 @@ def test_a_reaction_that_breaks_a_world_late_is_told_of_wherever_it_is_played(re
         simulation.advance(np.full(2, MOVE), everyone)
     with pytest.raises(ValueError, match=r"own: .* found nan .*`react`"):
         simulation.advance(np.full(2, PUT_MARKER), everyone)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         list(task.play(parse(PUTS, LANGUAGE), task.worlds(1, seed=0).world(0), task.horizon()))
 
 
-def test_a_reaction_that_leaves_a_world_playable_is_as_it_is_written() -> None:
+def test_a_valid_reaction_is_not_changed_by_the_checks() -> None:
     task = replace(OWN, size=(3, 40), react=turn_later, events=PUT, memory=1, sample=in_the_corner)
     world = task.worlds(1, seed=0).world(0)
     list(task.play(parse(PUTS, LANGUAGE), world, task.horizon()))
@@ -232,14 +232,14 @@ def indexes_far_outside_late(world: World, start: World) -> float:  # noqa: ARG0
 
 
 def test_an_index_out_of_range_is_an_error_in_compiled_code() -> None:
-    """Without a check it would end the process, in a state that no rehearsal comes to."""
+    """Without the check it would crash the process, in a state that no rehearsal reaches."""
     task = replace(OWN, value=indexes_far_outside_late)
     assert evaluate("DEF run m( putMarker m)", task).mean_return[0] == 0
     with pytest.raises(ValueError, match=r"own: .* found nan .*`value`"):
         evaluate("DEF run m( putMarker putMarker putMarker m)", task)
 
 
-def test_a_value_that_fails_late_is_told_of() -> None:
+def test_a_value_that_fails_late_raises() -> None:
     task = replace(OWN, size=(3, 40), value=fails_late, sample=in_the_corner)
     with pytest.raises(ValueError, match=r"own: .* found nan .*`value`"):
         evaluate(PUTS, task, episodes=2)
@@ -265,7 +265,7 @@ def remember_too_much(world: World, change: int, row: int, column: int) -> bool:
     return False
 
 
-def test_a_task_of_short_rollouts_is_rehearsed_as_any_other() -> None:
+def test_a_task_of_short_rollouts_is_rehearsed_in_full() -> None:
     with pytest.raises(IndexError):
         replace(OWN, react=remember_too_much, events=PUT, actions=1).worlds(1, seed=0)
 
@@ -276,7 +276,7 @@ def in_the_corner(stream: Stream, world: World) -> None:  # noqa: ARG001
 
 
 @pytest.mark.parametrize("name", ["maze", "harvester"])
-def test_a_world_drawn_by_hand_is_looked_at(name: str) -> None:
+def test_a_world_drawn_by_hand_is_checked(name: str) -> None:
     world = World.parse("#####\n#>..#\n#...#\n#####")
     world.ground[0, 1] = 0
     with pytest.raises(ValueError, match=f"{name}: expected wall all around"):
@@ -291,15 +291,15 @@ def two_bits(size: tuple[int, int]) -> int:  # noqa: ARG001
     return 2
 
 
-def test_a_share_that_is_never_drawn_is_given_up() -> None:
-    """All worlds have the configuration 5, and in the end one share or the other doesn't hold it."""
+def test_a_share_that_is_never_drawn_raises() -> None:
+    """All worlds have configuration 5, which is not in every share."""
     task = replace(OWN, configuration=always_five, configuration_bits=two_bits)
     outcomes = []
     for share in (0.25, 0.5, 0.75, 1.0):
         try:
             outcomes.append(task.seen(share).worlds(1, seed=0).count)
         except ValueError as error:
-            assert "draws hardly any of its seen configurations" in str(error)  # noqa: PT017
+            assert "drew none of its seen configurations" in str(error)  # noqa: PT017
             outcomes.append(0)
     assert outcomes == sorted(outcomes)
     assert outcomes[0] == 0
@@ -337,8 +337,8 @@ def value_with_error(world: World, start: World) -> float:  # noqa: ARG001
         ({"value": value_with_error}, "value"),
     ],
 )
-def test_an_error_in_a_function_is_raised_as_it_is(changes: dict[str, Any], where: str) -> None:
-    """Compiled code would print it, and go on."""
+def test_an_error_in_a_function_is_raised_unchanged(changes: dict[str, Any], where: str) -> None:
+    """Compiled code would print it and continue."""
     task = replace(OWN, **changes)
     for _ in range(2):  # it doesn't go away
         with pytest.raises(RuntimeError, match=f"in {where}") as caught:
@@ -356,12 +356,12 @@ def test_a_value_must_be_a_number() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [1.0, -1.0], [1.0 + 1e-12], [-5.0]])
-def test_values_up_to_one_are_fine(values: list[float]) -> None:
+def test_values_up_to_one_are_accepted(values: list[float]) -> None:
     OWN.check_values(np.array([values]))
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "message"),
     [
         ([0.0, np.nan], "own: a state's value must be a finite number, found nan"),
         ([np.inf, 0.0], "must be a finite number, found inf"),
@@ -369,8 +369,8 @@ def test_values_up_to_one_are_fine(values: list[float]) -> None:
         ([0.0, 1.5], "own: a state's value must be at most 1, which is perfect; found 1.5"),
     ],
 )
-def test_other_values_are_refused(values: list[float], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_other_values_are_refused(values: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         OWN.check_values(np.array([values]))
 
 
@@ -378,7 +378,7 @@ def test_other_values_are_refused(values: list[float], said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "message"),
     [
         ({"name": ""}, "a task's name must not be empty"),
         ({"name": "  "}, "a task's name must not be empty"),
@@ -389,8 +389,8 @@ def test_other_values_are_refused(values: list[float], said: str) -> None:
         ({"size": (8,)}, "size must be a height and a width"),
         ({"smallest": (2, 4)}, "own: smallest must be a height and a width"),
         ({"size": (4, 4), "smallest": (4, 5)}, "own: size must be at least smallest, 4x5, found 4x4"),
-        ({"actions": 0}, "own: a rollout takes 1 to 2,147,483,647 actions, found 0"),
-        ({"actions": 100.0}, "own: a rollout takes 1 to 2,147,483,647 actions, found 100.0"),
+        ({"actions": 0}, "own: actions must be from 1 to 2,147,483,647, found 0"),
+        ({"actions": 100.0}, "own: actions must be from 1 to 2,147,483,647, found 100.0"),
         ({"memory": -1}, "own: memory must be 0 or more, found -1"),
         ({"events": 32}, "own: events must be of MOVED, PICKED, PUT, FAILED and TURNED, found 32"),
         ({"seen_share": 0.0}, "own: the share of seen configurations must be from 0.01 to 1, found 0.0"),
@@ -398,8 +398,8 @@ def test_other_values_are_refused(values: list[float], said: str) -> None:
         ({"value": jit(value)}, "own: expected plain Python functions"),
     ],
 )
-def test_a_task_that_makes_no_sense_is_refused(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_an_invalid_task_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         replace(OWN, **changes)
 
 
