@@ -60,6 +60,7 @@ NOT_RUN: dict[str, dict[str, str]] = {
         "leaps train": COMPUTES,
         "leaps solve CartPole-v1 --space": MISSING,
     },
+    "docs/your-own-domain.md": {"leaps studio": SERVES},
     "docs/your-own-search.md": {
         "leaps solve maze --method my_search.py:MySearch --seeds": COMPUTES,
         "leaps experiment": COMPUTES,
