@@ -8,7 +8,7 @@ from leaps.dsl.language import Kind
 from leaps.karel.world import LANGUAGE
 from tests.docs.snippets import ROOT
 
-PAGES = ["docs/glossary.md", "docs/language.md", "docs/troubleshooting.md", "docs/tutorial.md"]
+PAGES = ["README.md", "docs/glossary.md", "docs/language.md", "docs/troubleshooting.md", "docs/tutorial.md"]
 MOST_WORDS = 25
 
 _CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
