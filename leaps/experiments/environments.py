@@ -348,12 +348,18 @@ def spread(values: Sequence[float], text: Callable[[float], str]) -> str:
     return text(mean(values)) + (f" ({low} to {high})" if low != high else "")
 
 
-def markdown(results: Iterable[Result]) -> str:
-    """A table of stored results, and the best program of each environment."""
+def by_entry(results: Iterable[Result]) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """Sort the values of full cells by environment and method."""
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for result in results:
         if not result.cell.options:
             groups.setdefault((result.cell.task, result.cell.method), []).append(result.values)
+    return groups
+
+
+def markdown(results: Iterable[Result]) -> str:
+    """A table of stored results, and the best program of each environment."""
+    groups = by_entry(results)
     lines = [
         "| environment | method | seeds | mean return | success | evaluations | episodes | steps "
         "| core seconds | goal: seeds that reach it |",

@@ -17,7 +17,7 @@ import numpy as np
 
 from leaps.experiments import environments
 from leaps.experiments.cell import Cell, Result, cell
-from leaps.experiments.environments import EFFORTS, GOALS, PPO, ROWS, Playing, play, train
+from leaps.experiments.environments import EFFORTS, GOALS, PPO, ROWS, Playing, by_entry, play, train
 from leaps.gym.known import TASKS
 
 if TYPE_CHECKING:
@@ -110,10 +110,7 @@ def exact(value: float, half: float | None = None) -> str:
 
 def markdown(results: Iterable[Result]) -> str:
     """A table of stored results and published returns, sorted by return within each environment."""
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for result in results:
-        if not result.cell.options:
-            groups.setdefault((result.cell.task, result.cell.method), []).append(result.values)
+    groups = by_entry(results)
     lines = [
         "| environment | policy from | language model | training episodes "
         "| mean return on the published seeds | goal: seeds that reach it |",
