@@ -103,7 +103,7 @@ def test_readme_without_its_lines_is_an_error_before_anything_is_written(
 ) -> None:  # fmt: skip
     (tmp_path / "README.md").write_text("# Title\n")
     done = leaps("report", "--readme", "README.md")
-    assert_refused(done, "README.md: expected one line '<!-- results: begin -->'")
+    assert_refused(done, "README.md: expected exactly one line '<!-- results: begin -->'")
     assert set(files(tmp_path)) == {"README.md"}
     assert_refused(leaps("report", "--readme", "NONE.md"), "NONE.md: No such file")
 

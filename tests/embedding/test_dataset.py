@@ -109,7 +109,7 @@ def test_the_same_configuration_gives_the_same_data_and_another_seed_does_not() 
     assert same(data, make_task_data(CONFIG, TASKS["hoover"]))
     other = make_task_data(replace(CONFIG, seed=3), TASKS["hoover"])
     assert not np.array_equal(data.tokens, other.tokens)
-    assert not np.array_equal(data.groups[0].place, other.groups[0].place)
+    assert not np.array_equal(data.groups[0].cell, other.groups[0].cell)
 
 
 def test_progress_reaches_the_number_of_programs() -> None:

@@ -26,7 +26,7 @@ def test_a_studied_program_earns_what_was_reported(task: str) -> None:
 
 def test_top_off_program_reaches_its_return_in_the_authors_worlds() -> None:
     studied = STUDY["top-off"]
-    assert "There this program earns 0.84 (reported: 0.86)" in studied.note
+    assert "this program has a return of 0.84 (reported: 0.86)" in studied.note
     as_run, text = (
         evaluate(studied.program, task, prefer_exact=True).mean_return[0]
         for task in ("top-off-as-run", studied.task)

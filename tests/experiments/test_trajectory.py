@@ -208,7 +208,7 @@ def test_invalid_truth_program_raises(config: SolveConfig, space: Space) -> None
 
 
 def test_too_few_programs_for_a_plane_raise(config: SolveConfig, space: Space) -> None:
-    with pytest.raises(ValueError, match="at least 3 programs, found 2"):
+    with pytest.raises(ValueError, match="programs must be at least 3 to fit a plane, found 2"):
         record(config, space, programs=2)
 
 

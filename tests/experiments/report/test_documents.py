@@ -64,7 +64,7 @@ def test_results_go_between_their_lines_and_nowhere_else() -> None:
 )  # fmt: skip
 def test_missing_marker_lines_raise(text: str) -> None:
     with pytest.raises(
-        ValueError, match=r"README\.md: expected one line '<!-- results: begin -->' and below"
+        ValueError, match=r"README\.md: expected exactly one line '<!-- results: begin -->' and below"
     ):
         insert(text, "results", "new", "README.md")
 
@@ -103,7 +103,7 @@ def test_readme_without_results_is_unchanged(tmp_path: Path) -> None:
     keep_entry(store, "smoothness", "leaps", "train", [0.3])
     readme = tmp_path / "README.md"
     readme.write_text(f"{BEGIN}\n{END}\n")
-    with pytest.raises(ValueError, match="no results of tasks to write into it"):
+    with pytest.raises(ValueError, match="no results of tasks for the table in"):
         documents_of(gather(store), tmp_path, readme)
 
 
