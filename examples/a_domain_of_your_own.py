@@ -1,4 +1,4 @@
-"""Write a domain: the perceptions and actions in a user-defined world. It runs as fast as Karel's.
+"""Write a domain: the perceptions and actions in a user-defined world. It runs millions of steps a second.
 
 A lift takes everybody who waits in a building down to the ground floor. It holds two people at a time.
 """
