@@ -2,8 +2,8 @@
 
 A task is written as plain Python functions on a `World`. They can be read, stepped through, and run by the
 interpreter without compilation. For the executor they are compiled at first use to functions of a fixed type,
-which it calls through pointers. So a user-defined task is nearly as fast as a built-in one, and the world's code is
-independent of tasks.
+which it calls through pointers. So a user-defined task is nearly as fast as a built-in one, and the world's
+code is independent of tasks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
