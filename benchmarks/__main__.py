@@ -33,6 +33,7 @@ from leaps.karel.interpreter import play
 from leaps.karel.tasks import TASKS
 from leaps.karel.world import KAREL, LANGUAGE, PROGRAMS, Worlds, random_worlds
 from leaps.search.solve import Run, SolveConfig
+from leaps.tasks import get
 
 ROOT = Path(leaps.__file__).parents[1]
 PUBLIC_STEPS = (10_000, 56_000)  # steps per second and core of the two public implementations
@@ -143,6 +144,22 @@ def bench_environment() -> None:
                 "≥ 5 M" if goal else "",
                 rate >= goal if goal else None,
             )
+
+
+def bench_own_domain() -> None:
+    """Time the example of a user-defined domain, whose functions are compiled with bounds checks."""
+    task = get(f"{ROOT / 'examples' / 'a_domain_of_your_own.py'}:EVERYBODY_DOWN")
+    tokens = sample_programs(task.domain.language, task.domain.programs, 1000, seed=0)
+    compiled, worlds = task.compile(tokens), task.worlds(16, seed=0)
+    with parallel.alone():
+        steps = task.run(compiled, worlds).steps.sum()
+        rate = float(steps / best(lambda: task.run(compiled, worlds)))
+    report(
+        "example of a user-defined domain, 1,000 random programs",
+        f"{rate / 1e6:.0f} M steps/s with skipped ones",
+        "",
+        None,
+    )
 
 
 def bench_policies() -> None:
@@ -352,6 +369,7 @@ if __name__ == "__main__":
     bench_cores()
     bench_compilation()
     bench_environment()
+    bench_own_domain()
     bench_policies()
     bench_decoding()
     bench_searches()
